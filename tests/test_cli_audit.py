@@ -63,7 +63,7 @@ def test_wrong_usage(world: World, words: tuple[str, ...]) -> None:
 def test_no_trail(home: Path, repo: Path, action: str) -> None:
     world = World(home, repo)
     result = world.memory("audit", action)
-    assert (result.code, result.stdout) == (0, "No event has been recorded here.\n")
+    assert (result.code, result.stdout.count("\n")) == (0, 1)
     assert not world.root.exists()
 
 

@@ -15,8 +15,6 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory import cli
-
 ANSWER = "Cart totals are rounded once, at the end.\n\nNext steps:\n- Cover the guest cart with tests\n"
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(1)"> & "quoted" \u2028 {{data}}'
 
@@ -122,10 +120,7 @@ def test_help_shows_ten_everyday_verbs_first_and_fits_80_columns(world: World) -
     assert max(map(len, page.splitlines())) <= 80
     rows = page.partition("Every day:\n")[2].partition("\n\n")[0].splitlines()
     everyday = ["status", "list", "show", "search", "open", "remember", "forget", "review", "why", "doctor"]
-    known = [name for name, _, _ in cli.VERBS]
-    assert [row.split()[0] for row in rows] == [name for name in everyday if name in known]
-    grouped = [name for _, names in cli.GROUPS for name in names.split()]
-    assert [name for name in known if name not in grouped] == []
+    assert [row.split()[0] for row in rows] == everyday
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -194,7 +194,6 @@ def test_stats_counts_what_was_given_and_used(worked: World) -> None:
     assert value["sessions"] == 2
     assert value["tokens_mean"] == round(sum(value["tokens"]) / 2) > 0
     assert {"items", "used", "read", "edited", "named"} == {*value["kinds"]["menu"]}
-    assert value["unused_notes"] == []
     page = worked.memory("stats").stdout
     assert "tokens each on average" in page
     assert "line of the menu" in page

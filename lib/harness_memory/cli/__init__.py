@@ -1,90 +1,96 @@
-"""`harness memory <verb>` and `harness guard <verb>`: one table row a verb, whose function turns arguments into an exit
-code: 0 done, 1 problems found, 2 could not be done.
+"""`harness memory <verb>` and `harness guard <verb>`: one table row a verb, with the module that declares it.
+
+Exit codes: 0 done, 1 problems found, 2 could not be done.
 """
 
 from __future__ import annotations
 
 import difflib
 from importlib import import_module
+from typing import Dict, Tuple
 
 from .. import __version__
 from . import output
 
-VERBS = (
-    ("status", "status:status", "what is remembered here, what is in progress, are the hooks on"),
-    ("list", "show:list_all", "past sessions, newest first, one a line; or notes"),
-    ("show", "show:show", "one session in full: asked, done, open, files; or a note"),
-    ("search", "search:search", "sessions and notes about some words, best first"),
-    ("related", "search:related", "sessions that changed a file, and notes about it"),
-    ("transcript", "show:transcript", "what was said in a session, while Claude Code keeps it"),
-    ("why", "usage:why", "what one session was given of the past, and from where"),
-    ("stats", "usage:stats", "what all sessions were given, what of it they used, its cost"),
-    ("checkpoint", "checkpoint:checkpoint", "what this session did and what remains, in your words"),
-    ("remember", "notes:remember", "keep a fact; it goes into the note it belongs to"),
-    ("note", "notes:note", "one note: add, edit, show, list, remove, promote, supersede"),
-    ("review", "review:waiting", "rules you stated, decisions, lessons: accept, edit, reject"),
-    ("rules", "review:rules", "every rule: how it binds, when it came up, was it followed"),
-    ("lint", "lint:lint", "problems in what notes say (verify: in files); --fix"),
-    ("compact", "lint:compact", "merge what notes say twice (consolidate: sessions into notes)"),
-    ("edit", "notes:edit", "a note, the briefing or a profile in your editor"),
-    ("forget", "forget:forget", "remove sessions, notes or a text everywhere, after a preview"),
-    ("briefing", "pages:briefing", "the page sessions here start with: show, set, rollback, history"),
-    ("profile", "pages:profile", "what to know when a skill starts: list, show, set"),
-    ("consolidate", "pages:consolidate", "what sessions left since the last time, for /harness-consolidate"),
-    ("open", "work:open_work", "what is still open: threads and tasks, next steps, blockers"),
-    ("thread", "work:thread", "work that sessions left open: list, close, reopen, rename"),
-    ("task", "work:task", "work you name yourself: start, checkpoint, done, list"),
-    ("rate", "usage:rate", "say how well a skill did, 1 to 5"),
-    ("signals", "usage:signals", "how well skills did: ratings, mean and trend"),
-    ("backfill", "retention:backfill", "remember earlier sessions from transcripts that are still there"),
-    ("prune", "retention:prune", "thin out old sessions' folders; what was done stays in recall"),
-    ("archive", "retention:archive", "move whole old sessions into a compressed archive"),
-    ("restore", "retention:restore", "bring archived sessions back, or list them"),
-    ("adopt", "adopt:adopt", "let this folder join the memory of its remote"),
-    ("sync", "sync:sync", "one memory on several machines, through a git repository of yours"),
-    ("share", "team:share", "a note into the repository, for everyone who works in it"),
-    ("team", "team:team", "the notes of this checkout: list, show, unshare"),
-    ("export", "transfer:export", "a project's memory as one file, on standard output"),
-    ("import", "transfer:import_", "an export, Claude Code's own notes, or a claude-mem database"),
-    ("audit", "audit:audit", "what the guard stopped or asked about: show, verify, stats"),
-    ("rebuild", "doctor:rebuild", "regenerate INDEX.md, the other views and lost episodes"),
-    ("verify", "doctor:verify", "check every file against its format (doctor: the install too)"),
-    ("view", "view:view", "the whole memory as one HTML page, for a browser"),
-    ("digest", "digest:digest", "what was done, decided and left open, by day; for a stand-up"),
-    ("doctor", "doctor:doctor", "is it installed, does it run, what is damaged, what to do"),
+# (verb, its module, what it is for), in the groups of `--help`.
+EVERY_DAY = (
+    ("status", "status", "what is remembered here, what is in progress, are the hooks on"),
+    ("list", "show", "past sessions, newest first, one a line; or notes"),
+    ("show", "show", "one session in full: asked, done, open, files; or a note"),
+    ("search", "search", "sessions and notes about some words, best first"),
+    ("open", "work", "what is still open: threads and tasks, next steps, blockers"),
+    ("remember", "notes", "keep a fact; it goes into the note it belongs to"),
+    ("forget", "forget", "remove sessions, notes or a text everywhere, after a preview"),
+    ("review", "review", "rules you stated, decisions, lessons: accept, edit, reject"),
+    ("why", "usage", "what one session was given of the past, and from where"),
+    ("doctor", "doctor", "is it installed, does it run, what is damaged, what to do"),
 )
-GUARD_VERBS = (
-    ("check", "guard:check", "would this call be stopped, by which rule, and how is it understood"),
-    ("rules", "guard:rules", "every rule: how firm it is here, why, and what to do instead"),
-    ("test", "guard:test", "does the installed guard answer: sample calls, none of them run"),
-    ("allow-once", "guard:allow_once", "let Claude make one stopped call, once; for a person in a terminal"),
+LOOK_CLOSER = (
+    ("view", "view", "the whole memory as one HTML page, for a browser"),
+    ("digest", "digest", "what was done, decided and left open, by day; for a stand-up"),
+    ("related", "search", "sessions that changed a file, and notes about it"),
+    ("transcript", "show", "what was said in a session, while Claude Code keeps it"),
+    ("stats", "usage", "what all sessions were given, what of it they used, its cost"),
+    ("signals", "usage", "how well skills did: ratings, mean and trend"),
+    ("audit", "audit", "what the guard stopped or asked about: show, verify, stats"),
 )
-OWN_VERBS = (
-    ("upgrade", "upgrade:upgrade", "fetch the newest version and install it again"),
-    ("statusline", "statusline:statusline", "one line for the status line of Claude Code"),
-    ("completion", "completion:completion", "completion of verbs and options for bash, zsh or fish"),
+CURATE = (
+    ("note", "notes", "one note: add, edit, show, list, remove, promote, supersede"),
+    ("edit", "notes", "a note, the briefing or a profile in your editor"),
+    ("rules", "review", "every rule: how it binds, when it came up, was it followed"),
+    ("lint", "lint", "problems in what notes say (verify: in files); --fix"),
+    ("compact", "lint", "merge what notes say twice (consolidate: sessions into notes)"),
+    ("briefing", "pages", "the page sessions here start with: show, set, rollback, history"),
+    ("profile", "pages", "what to know when a skill starts: list, show, set"),
+    ("consolidate", "pages", "what sessions left since the last time, for /harness-consolidate"),
+    ("checkpoint", "checkpoint", "what this session did and what remains, in your words"),
+    ("thread", "work", "work that sessions left open: list, close, reopen, rename"),
+    ("task", "work", "work you name yourself: start, checkpoint, done, list"),
+    ("rate", "usage", "say how well a skill did, 1 to 5"),
 )
-# How `--help` groups the verbs; those it does not know come last.
-GROUPS = (
-    ("Every day", "status list show search open remember forget review why doctor"),
-    ("Look closer", "view digest related transcript stats signals audit"),
-    ("Curate", "note edit rules lint compact briefing profile consolidate checkpoint thread task rate"),
-    ("Keep", "backfill adopt prune archive restore"),
-    ("Repair", "verify rebuild"),
-    ("Share", "share team sync export import"),
+KEEP = (
+    ("backfill", "retention", "remember earlier sessions from transcripts that are still there"),
+    ("adopt", "retention", "let this folder join the memory of its remote"),
+    ("prune", "retention", "thin out old sessions' folders; what was done stays in recall"),
+    ("archive", "retention", "move whole old sessions into a compressed archive"),
+    ("restore", "retention", "bring archived sessions back, or list them"),
 )
-_MEMORY_END = """\
-A project is the repository or folder you are in; --project DIR names another.
-Also: harness guard, harness upgrade, harness statusline, harness completion
-"""
-_GUARD_END = """\
-Your own rules: guard.json in the memory folder.
-A project's, which may only tighten: .claude/guard.json
-"""
-FAMILIES = {
-    "memory": (VERBS, "What Claude Code remembers across sessions, in plain files.", _MEMORY_END),
-    "guard": (GUARD_VERBS, "What Claude Code may not do, and what it has to ask first.", _GUARD_END),
-    "": (OWN_VERBS, "Harness Memory itself.", ""),
+REPAIR = (
+    ("verify", "doctor", "check every file against its format (doctor: the install too)"),
+    ("rebuild", "doctor", "regenerate INDEX.md, the other views and lost episodes"),
+)
+SHARE = (
+    ("share", "share", "a note into the repository, for everyone who works in it"),
+    ("team", "share", "the notes of this checkout: list, show, unshare"),
+    ("sync", "sync", "one memory on several machines, through a git repository of yours"),
+    ("export", "share", "a project's memory as one file, on standard output"),
+    ("import", "share", "an export, Claude Code's own notes, or a claude-mem database"),
+)
+GUARD = (
+    ("check", "guard", "would this call be stopped, by which rule, and how is it understood"),
+    ("rules", "guard", "every rule: how firm it is here, why, and what to do instead"),
+    ("test", "guard", "does the installed guard answer: sample calls, none of them run"),
+    ("allow-once", "guard", "let Claude make one stopped call, once; for a person in a terminal"),
+)
+OWN = (
+    ("upgrade", "own", "fetch the newest version and install it again"),
+    ("statusline", "own", "one line for the status line of Claude Code"),
+    ("completion", "own", "completion of verbs and options for bash, zsh or fish"),
+)
+Groups = Dict[str, Tuple[Tuple[str, str, str], ...]]
+_MEMORY: Groups = {"Every day": EVERY_DAY, "Look closer": LOOK_CLOSER, "Curate": CURATE, "Keep": KEEP}
+_MEMORY.update({"Repair": REPAIR, "Share": SHARE})
+GROUPS: dict[str, Groups] = {"memory": _MEMORY, "guard": {"Verbs": GUARD}, "": {"Harness itself": OWN}}
+_ABOUT = {
+    "memory": (
+        "What Claude Code remembers across sessions, in plain files.",
+        "A project is the repository or folder you are in; --project DIR names another.\n"
+        "Also: harness guard, harness upgrade, harness statusline, harness completion\n",
+    ),
+    "guard": (
+        "What Claude Code may not do, and what it has to ask first.",
+        "Your own rules: guard.json in the memory folder.\nA project's, which may only tighten: .claude/guard.json\n",
+    ),
 }
 
 
@@ -93,43 +99,37 @@ def main(argv: list[str]) -> int:
     return output.run(lambda: _dispatch(argv), "harness", refused="", failed=hint, stopped="", code=output.COULD_NOT)
 
 
+def verbs(family: str) -> list[tuple[str, str, str]]:
+    return [row for rows in GROUPS[family].values() for row in rows]
+
+
 def _dispatch(argv: list[str]) -> int:
-    family, verb, *rest = [*argv, "", ""][: max(2, len(argv))]
-    if "--version" in (family, verb):
+    family, rest = (argv[0], argv[1:]) if argv and argv[0] in _ABOUT else ("", argv)
+    word, rest = (rest[0], rest[1:]) if rest else ("", [])
+    if word == "help" and rest:
+        word, rest = rest[0], ["--help"]
+    for verb, module, what in verbs(family):
+        if verb == word:
+            import_module("." + module, __name__)
+            arguments = import_module(".arguments", __name__)
+            return int(arguments.run(family, verb, what, rest))
+    if word == "--version":
         print("harness-memory %s" % __version__)
         return 0
-    if verb == "help" and rest:
-        verb, rest = rest[0], ["--help"]
-    if family in dict.fromkeys(name for name, _, _ in OWN_VERBS):
-        family, verb, rest = "", family, argv[1:]
-    is_family = family in FAMILIES
-    family, word = (family, verb) if is_family else ("memory", family)
-    targets = {name: target for name, target, _ in FAMILIES[family][0]}
-    if is_family and word in targets:
-        module, _, function = targets[word].partition(":")
-        code: int = getattr(import_module("." + module, __name__), function)(rest)
-        return code
     family = family or "memory"
     if word in ("", "help", "-h", "--help"):
         print(guide(family), end="")
         return 0
-    commands = {name: _words(each, name) for each in FAMILIES for name, _, _ in FAMILIES[each][0]}
-    commands.update((each, "harness %s --help" % each) for each in FAMILIES if each)
+    commands = {each: "harness %s --help" % each for each in _ABOUT}
+    for each in GROUPS:
+        commands.update((verb, " ".join(filter(None, ("harness", each, verb)))) for verb, _, _ in verbs(each))
     close = difflib.get_close_matches(word, commands, 1)
     hint = "Did you mean: %s" % commands[close[0]] if close else "See: harness %s --help" % family
     raise output.Refusal('unknown verb "%s". %s' % (output.line(word), hint))
 
 
-def _words(family: str, verb: str) -> str:
-    return " ".join(filter(None, ("harness", family, verb)))
-
-
 def guide(family: str) -> str:
-    verbs, about, end = FAMILIES[family]
-    rows = dict(zip((name for name, _, _ in verbs), output.table([["  " + name, what] for name, _, what in verbs])))
-    parts = [about]
-    for title, names in GROUPS if family == "memory" else ():
-        group = [rows.pop(name) for name in names.split() if name in rows]
-        parts += ["\n".join(["%s:" % title, *group])] if group else []
-    parts += ["\n".join(rows.values())] if rows else []
-    return "\n\n".join(["usage: harness %s <verb> [options]" % family, *parts, end])
+    about, end = _ABOUT[family]
+    rows = iter(output.table([["  " + verb, what] for verb, _, what in verbs(family)]))
+    groups = ["\n".join(["%s:" % title, *(next(rows) for _ in group)]) for title, group in GROUPS[family].items()]
+    return "\n\n".join(["usage: harness %s <verb> [options]" % family, about, *groups, end])

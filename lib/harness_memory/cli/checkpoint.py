@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import time
@@ -16,8 +15,9 @@ from ..project import Context, identity
 from ..session import checkpoint as checkpoints
 from ..session import liveness, record, sessions
 from ..session.sessions import Session
-from . import arguments, resolve
-from .output import Refusal, answer, read_input, short
+from .arguments import option, verb
+from .call import Call
+from .output import Refusal, read_input, short
 
 _FORMS = """\
 JSON on standard input, every key optional:
@@ -27,44 +27,46 @@ JSON on standard input, every key optional:
 The names of the flags work too: {"done": "...", "remains": ["..."], "learned": ["..."]}
 or nested: {"self_report": {"is_job_complete": true}, "reflection": {"what_was_done": "...", "what_remains": "..."}}
 Or flags: harness memory checkpoint --done "..." --remains "..." (see --help)"""
-_FLAGS = {  # flag: field, metavar, help; repeatable ones hold a list
-    "done": ("what_was_done", "TEXT", "what was done"),
-    "remains": ("what_remains", "TEXT", "something still to do (repeatable)"),
-    "learned": ("learnings", "TEXT", "a fact worth knowing next time (repeatable)"),
-    "tag": ("tags", "T", "a word to find it by (repeatable)"),
-    "file": ("files_changed", "F", "a file changed, absolute or relative to the project's root (repeatable)"),
-    "skill": ("skill_used", "S", "the skill that was used"),
-    "session": ("session", "ID", "its id or the beginning (default: the present session, else the only one running)"),
+_ABOUT = "Record what was done and what remains; it wins over what is derived from the transcript.\n\n" + _FORMS
+_FIELDS = {  # the names of flags in JSON
+    "done": "what_was_done",
+    "remains": "what_remains",
+    "learned": "learnings",
+    "tag": "tags",
+    "file": "files_changed",
+    "skill": "skill_used",
 }
 
 
-def checkpoint(argv: list[str]) -> int:
-    about = "Record what was done and what remains; it wins over what is derived from the transcript.\n\n"
-    parser = arguments.parser("checkpoint", about + _FORMS, 'checkpoint --done "Moved the parser" --remains "Tests"')
-    for flag, (field, metavar, text) in _FLAGS.items():
-        action = "append" if "repeatable" in text else "store"
-        parser.add_argument("--" + flag, dest=field, metavar=metavar, help=text, action=action)
-    parser.add_argument("--outcome", choices=("completed", "partial", "blocked", "failed"))
-    parser.add_argument("--rating", type=int, choices=range(1, 6), metavar="N", help="how well it went, 1 to 5")
-    args = parser.parse_args(argv)
+@verb(
+    *("checkpoint", _ABOUT, option("--done", "TEXT", "what was done", dest="what_was_done")),
+    option("--remains", "TEXT", "something still to do (repeatable)", dest="what_remains", action="append"),
+    option("--learned", "TEXT", "a fact worth knowing (repeatable)", dest="learnings", action="append"),
+    option("--tag", "T", "a word to find it by (repeatable)", dest="tags", action="append"),
+    option("--file", "F", "a file of the project that changed (repeatable)", dest="files_changed", action="append"),
+    option("--skill", "S", "the skill that was used", dest="skill_used"),
+    option("--session", "ID", "its id or the beginning (default: the present session, else the only one running)"),
+    option("--outcome", choices=("completed", "partial", "blocked", "failed")),
+    option("--rating", "N", "how well it went, 1 to 5", type=int, choices=range(1, 6)),
+    examples='checkpoint --done "Moved the parser" --remains "Tests"',
+)
+def checkpoint(call: Call) -> int:
     if config.is_off(os.environ):
         raise Refusal("%s is set to off here. Nothing was recorded." % settings.ENV_SWITCH)
-    flags = {field: getattr(args, field, None) for field in checkpoints.FIELDS}
+    flags = {field: getattr(call, field, None) for field in checkpoints.FIELDS}
     value: Any = {field: item for field, item in flags.items() if item is not None} or _from_stdin()
     point = checkpoints.normalize(value)
     if point is None:
         raise Refusal("it is empty, or not a checkpoint. Nothing was recorded.\n" + _FORMS)
-    name, session = _record(args, value)
-    path = os.path.join(session.artifacts, name)
-    value = {"session": session.id, "artifact": path, "episode": session.episode_name}
-    answer(args.json, value, ["Recorded for session %s in %s" % (session.id, short(path))])
+    name, session = _record(call, value)
     # A rating in a checkpoint rates the skill it names.
     skill, rating = briefing.skill_name(point["skill_used"]), point["rating"]
     if skill and rating and 1 <= rating <= 5:
         note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
-        project_dir = session.dir.rsplit(os.sep, 3)[0]
-        ratings.append(project_dir, session.id, skill, round(rating), note, time.time())
-    return 0
+        ratings.append(session.dir.rsplit(os.sep, 3)[0], session.id, skill, round(rating), note, time.time())
+    path = os.path.join(session.artifacts, name)
+    value = {"session": session.id, "artifact": path, "episode": session.episode_name}
+    return call.answer(value, ["Recorded for session %s in %s" % (session.id, short(path))])
 
 
 def _from_stdin() -> Any:
@@ -74,24 +76,21 @@ def _from_stdin() -> Any:
         jsontext.pretty(value)  # refuses what could not be written
     except (RecursionError, ValueError) as error:
         raise Refusal("standard input is not valid JSON: %s. Nothing was recorded.\n%s" % (error, _FORMS)) from None
-    if isinstance(value, dict):
-        flags = {_FLAGS[key][0]: item for key, item in value.items() if key in _FLAGS}
-        value = {**flags, **{key: item for key, item in value.items() if key not in _FLAGS}}
-    return value
+    return {_FIELDS.get(key, key): item for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Session]:
+def _record(call: Call, value: dict[str, Any]) -> tuple[str, Session]:
     """Archive under the session's lock, as its hooks do; the artifact's name and the session."""
-    root, directory = arguments.root(), arguments.directory(args)
-    claude_id, marker = resolve.running(identity.locate(root, directory, directory).dir, args.session)
-    if args.project is None and os.path.isdir(str(marker.get("root"))):
-        directory = marker["root"]  # the shell may have moved to another project
-    project = identity.locate(root, directory, directory)
-    if args.files_changed:
-        value["files_changed"] = [arguments.relative(file, project.root) for file in args.files_changed]
-    arguments.private_root()
+    claude_id, marker = call.running(call.session)
+    if call.folder is None and os.path.isdir(str(marker.get("root"))):
+        call.folder = marker["root"]  # the shell may have moved to another project
+        del call.directory, call.project
+    project, directory = call.project, call.directory
+    if call.files_changed:
+        value["files_changed"] = [call.relative(file) for file in call.files_changed]
+    call.prepare(with_project=False)
     now, ends = time.time(), time.monotonic() + settings.DEADLINE_SECONDS
-    context = Context(root, project.dir, project.root, project.remote, ends, (directory,))
+    context = Context(call.root, project.dir, project.root, project.remote, ends, (directory,))
     try:
         with sessions.lock(project.dir, claude_id, settings.LOCK_WAIT_SECONDS, is_needed=True):
             session = sessions.open_session(project.dir, claude_id, now, project.name)

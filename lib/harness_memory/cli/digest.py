@@ -2,68 +2,54 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Any
 
 from ..base import clock, settings
-from ..memory import records, tasks, threads, views
-from . import arguments
-from .output import answer, count, line, local
+from ..memory import records
+from .arguments import SINCE, flag, instant, option, verb
+from .call import Call, project_name
+from .output import count, line, local
+from .work import open_items
+
+_KEYS = ("decisions", "files_changed", "commits")
 
 
-def digest(argv: list[str]) -> int:
-    about = "What was done, decided and left open, over all projects, the newest day first, as Markdown.\n"
-    about += "Without an option: yesterday and today."
-    parser = arguments.parser("digest", about, "digest\ndigest --week\ndigest --since 2026-11-01 --project . --json")
-    when = parser.add_mutually_exclusive_group()
-    instant = arguments.instant
-    when.add_argument("--day", nargs="?", const="today", type=instant, metavar="DATE", help="one day (default: today)")
-    when.add_argument("--week", action="store_const", const=_midnight(6), dest="since", help="the last seven days")
-    when.add_argument("--since", type=instant, metavar="DATE", help="since 2026-11-16, yesterday, 36h or 7d")
-    args = parser.parse_args(argv)
-    begin = args.day or args.since or _midnight(1)
-    end = begin + settings.DAY_SECONDS if args.day else time.time() + 1
-    dirs = [arguments.locate(args).dir] if args.project is not None else arguments.all_dirs()
-    rows = [row for path in dirs for row in _sessions(path, begin, end)]
+@verb(
+    "digest",
+    "What was done, decided and left open, over all projects, the newest day first, as Markdown.\n"
+    "Without an option: yesterday and today.",
+    option("--day", "DATE", "one day (default: today)", nargs="?", const="today", type=instant),
+    flag("--week", "the last seven days"),
+    SINCE,
+    examples="digest\ndigest --week\ndigest --since 2026-11-01 --project . --json",
+)
+def digest(call: Call) -> int:
+    year, month, day, *_ = time.localtime(call.now)
+    midnight = time.mktime((year, month, day - (6 if call.week else 1), 0, 0, 0, 0, 0, -1))
+    begin = call.day or call.since or midnight
+    end = begin + settings.DAY_SECONDS if call.day else call.now + 1
+    dirs = call.all_dirs if call.folder is None else [call.project.dir]
+    every = [record for path in dirs for record in records.load_all(path)]
+    every = [each for each in every if (clock.parse(each.started) or 0.0) < end and begin <= each.seen < end]
+    rows = [_row(each) for each in every if each.headline]  # without one, nothing was asked
     rows.sort(key=lambda row: (row["day"], row["project"], row["started"]), reverse=True)
-    left = [work for path in dirs for work in _open(path, begin, end)]
+    left = [work for path in dirs for work in open_items(path)]
+    left = [work for work in left if begin <= (clock.parse(work["last_activity"]) or 0.0) < end]
     first, last = (time.strftime("%Y-%m-%d", time.localtime(instant)) for instant in (begin, end - 1))
-    value = {"since": first, "until": last, "sessions": rows, "open": left}
-    return answer(args.json, value, _page(value))
+    return call.answer({"since": first, "until": last, "sessions": rows, "open": left}, _page(first, last, rows, left))
 
 
-def _midnight(days: int) -> float:
-    year, month, day, *_ = time.localtime()
-    return time.mktime((year, month, day - days, 0, 0, 0, 0, 0, -1))
+def _row(record: records.Record) -> dict[str, Any]:
+    value = record.episode or {}
+    row = {key: value.get(key) or [] for key in _KEYS}
+    row.update(id=record.id, project=project_name(record.project_dir), headline=record.headline, outcome=record.end)
+    row.update(day=local(clock.iso(record.seen))[:10], started=record.started, branch=record.branch)
+    return {**row, "minutes": value.get("duration_minutes") or 0}
 
 
-def _sessions(project_dir: str, begin: float, end: float) -> list[dict[str, Any]]:
-    rows = []
-    for record in records.load_all(project_dir):
-        if (clock.parse(record.started) or 0.0) >= end or not begin <= record.seen < end or not record.headline:
-            continue  # of another time, or nothing was asked
-        value = record.episode or {}
-        row = {key: value.get(key) or [] for key in ("decisions", "files_changed", "commits")}
-        row.update(id=record.id, project=arguments.project_name(project_dir), headline=record.headline)
-        row.update(day=local(clock.iso(record.seen))[:10], started=record.started, branch=record.branch)
-        row.update(minutes=value.get("duration_minutes") or 0, outcome=record.end)
-        rows.append(row)
-    return rows
-
-
-def _open(project_dir: str, begin: float, end: float) -> list[dict[str, Any]]:
-    every = views.open_work([*tasks.load(project_dir).values()], threads.load(project_dir))
-    shown = [work for work in every if begin <= (clock.parse(work.last_activity) or 0.0) < end]
-    project = os.path.basename(project_dir).rpartition("-")[0]
-    keys = ("id", "title", "next_steps", "blockers")
-    return [{"project": project, **{key: getattr(work, key) for key in keys}} for work in shown]
-
-
-def _page(value: dict[str, Any]) -> list[str]:
-    rows, left = value["sessions"], value["open"]
-    days = value["since"] if value["since"] == value["until"] else "%(since)s to %(until)s" % value
-    lines = ["# What was done, %s" % days, ""]
+def _page(first: str, last: str, rows: list[dict[str, Any]], left: list[dict[str, Any]]) -> list[str]:
+    lines = ["# What was done, %s" % (first if first == last else "%s to %s" % (first, last)), ""]
     if not rows:
         return [*lines, "No session."]
     minutes, projects = sum(row["minutes"] for row in rows), len({row["project"] for row in rows})
@@ -85,7 +71,7 @@ def _page(value: dict[str, Any]) -> list[str]:
     lines += ["", "## Still open", ""] if left else []
     for work in left:
         blocked = " (blocked: %s)" % "; ".join(map(line, work["blockers"])) if work["blockers"] else ""
-        lines.append("- **%s**: %s%s" % (line(work["project"]), line(work["title"]), blocked))
+        lines.append("- **%s**: %s%s" % (line(project_name(work["project"])), line(work["title"]), blocked))
         lines += ["  - [ ] %s" % line(step) for step in work["next_steps"]]
     return lines
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import shlex
 import sys
 import time
 from typing import Any
@@ -20,8 +18,10 @@ from ..guard.shell import Unreadable, plain
 from ..notes import binding
 from ..project import identity
 from ..setup import selftest
-from . import arguments, installs
-from .output import Refusal, answer, columns, confirm, count, cut, line, short, table
+from . import installs
+from .arguments import option, verb
+from .call import Call
+from .output import Refusal, columns, confirm, count, cut, line, short, table
 
 _VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
 _STOPPED = ("asks", "denied")
@@ -29,22 +29,32 @@ _WHERE = {"remote": "on another machine", "container": "in a container"}
 _MINUTES = settings.ALLOWANCE_SECONDS // 60
 
 
-def check(argv: list[str]) -> int:
-    about = "Judge a call as the guard would; nothing is run. Exit code 0: silent or noted, 1: asks or denied."
-    examples = "check 'rm -rf build'\ncheck --tool Read --input '{\"file_path\": \"~/.ssh/id_rsa\"}'"
-    args, question = _question(arguments.parser("check", about, examples, "guard"), argv)
-    facts = _facts(question)
+_CALL = (
+    option("command", "COMMAND", "a command of the Bash tool, as one argument, in quotes", nargs="?"),
+    option("--cwd", "DIR", "where it is run (default: the current directory, or that of --project)"),
+    option("--tool", "NAME", "another tool: Read, Write, Grep, mcp__..."),
+    option("--input", "JSON", "with --tool: its arguments, as a JSON object"),
+)
+
+
+@verb(
+    *("check", "Judge a call as the guard would; nothing is run. Exit code 0: silent or noted, 1: asks or denied."),
+    *_CALL,
+    examples="check 'rm -rf build'\ncheck --tool Read --input '{\"file_path\": \"~/.ssh/id_rsa\"}'",
+    family="guard",
+)
+def check(call: Call) -> int:
+    facts = _facts(_question(call))
     rows = [["  " + number, line(text)] for number, text in _step_rows(facts["steps"])]
     steps = ["", "Understood as", *table(rows, right=(0,), is_cut=True)] if rows else []
     unread = ["Could not be read: " + cut(line(part), columns() - 20) for part in facts["unread"]]
-    answer(args.json, facts, [*_verdict_lines(facts), *steps, *unread, *problem_lines(facts["problems"])])
-    return 1 if facts["verdict"] in _STOPPED else 0
+    lines = [*_verdict_lines(facts), *steps, *unread, *problem_lines(facts["problems"])]
+    return call.answer(facts, lines, 1 if facts["verdict"] in _STOPPED else 0)
 
 
-def test(argv: list[str]) -> int:
-    args = arguments.parser("test", family="guard").parse_args(argv)
-    root, directory = arguments.root(), arguments.directory(args)
-    guard = installs.guard(root, installs.find(root, directory, arguments.locate(args).root), directory)
+@verb("test", family="guard")
+def test(call: Call) -> int:
+    guard = installs.guard(call, installs.find(call))
     if not guard.commands:
         raise Refusal("no guard to test: it is %s. To add it, %s --guard" % (guard.line(), installs.INSTALL))
     trials = [each for command in guard.commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
@@ -55,14 +65,18 @@ def test(argv: list[str]) -> int:
         rows.append(["FAIL" if trial.problem else "ok", *cells])
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
     lines = [*table(rows, right=(4,), is_cut=True), *map(line, failed), total]
-    answer(args.json, {"passed": not failed, "cases": [trial._asdict() for trial in trials]}, lines)
-    return 1 if failed else 0
+    value = {"passed": not failed, "cases": [trial._asdict() for trial in trials]}
+    return call.answer(value, lines, 1 if failed else 0)
 
 
-def allow_once(argv: list[str]) -> int:
-    about = "Let Claude make exactly this call once, within %d minutes; the audit trail records it." % _MINUTES
-    parser = arguments.parser("allow-once", about, "allow-once 'git reset --hard'", "guard", has_json=False)
-    question = _question(parser, argv)[1]
+@verb(
+    *("allow-once", "Let Claude make exactly this call once, within %d minutes; it is recorded." % _MINUTES, *_CALL),
+    examples="allow-once 'git reset --hard'",
+    family="guard",
+    has_json=False,
+)
+def allow_once(call: Call) -> int:
+    question = _question(call)
     client = [name for name in settings.ENV_CLIENT if os.environ.get(name)]
     if client:
         raise Refusal("this is for a person, and Claude Code runs here (%s is set)" % client[0])
@@ -88,37 +102,28 @@ def allow_once(argv: list[str]) -> int:
     return 0
 
 
-def _question(parser: argparse.ArgumentParser, argv: list[str]) -> tuple[argparse.Namespace, Question]:
-    """The arguments, and the question to the hook as a session here would ask it."""
-    add = parser.add_argument
-    add("command", nargs="?", metavar="COMMAND", help="a command of the Bash tool, as one argument")
-    add("--cwd", metavar="DIR", help="where it is run (default: the current directory, or that of --project)")
-    add("--tool", metavar="NAME", help="another tool: Read, Write, Grep, mcp__...")
-    add("--input", metavar="JSON", help="with --tool: its arguments, as a JSON object")
-    args, more = parser.parse_known_args(argv)
-    if more:
-        whole = shlex.quote(" ".join([args.command or "", *more]).strip())
-        parser.error("unrecognized: %s. A command is one argument, in quotes: %s" % (" ".join(more), whole))
-    project = start = os.path.realpath(arguments.directory(args))
-    cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd or "")))
+def _question(call: Call) -> Question:
+    """The question to the hook as a session here would ask it."""
+    project = start = os.path.realpath(call.directory)
+    cwd = os.path.realpath(os.path.join(start, os.path.expanduser(call.cwd or "")))
     if not os.path.isdir(cwd):
-        raise Refusal("--cwd %s: no such directory" % args.cwd)
-    if args.project is not None or not os.environ.get(settings.ENV_PROJECT_DIR):
+        raise Refusal("--cwd %s: no such directory" % call.cwd)
+    if call.folder is not None or not os.environ.get(settings.ENV_PROJECT_DIR):
         home = os.path.realpath(os.path.expanduser("~"))
         project = repository(invocation.slashes(start), invocation.slashes(home)) or start
-    if (args.tool is None) is not (args.input is None) or (args.tool is None) is (args.command is None):
+    if (call.tool is None) is not (call.input is None) or (call.tool is None) is (call.command is None):
         raise Refusal("give a COMMAND as one argument, or --tool with --input: harness guard check 'rm -rf build'")
     try:
-        call = json.loads(args.input) if args.tool is not None else {"command": args.command}
+        given = json.loads(call.input) if call.tool is not None else {"command": call.command}
     except (ValueError, RecursionError) as error:
         raise Refusal("--input: not JSON: %s" % error) from None
-    if not isinstance(call, dict):
+    if not isinstance(given, dict):
         raise Refusal("--input: not a JSON object, as the tool gets it")
     raw: Any = {**os.environ, settings.ENV_PROJECT_DIR: project}
     if os.name == "posix":
         raw = {os.fsencode(name): os.fsencode(value) for name, value in raw.items()}
-    payload = {"tool_name": args.tool or "Bash", "tool_input": call, "cwd": cwd}
-    return args, Question(payload, Environment(raw), invocation.slashes(invocation.tree()))
+    payload = {"tool_name": call.tool or "Bash", "tool_input": given, "cwd": cwd}
+    return Question(payload, Environment(raw), invocation.slashes(invocation.tree()))
 
 
 def _facts(question: Question) -> dict[str, Any]:
@@ -207,19 +212,20 @@ def _step_rows(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return rows
 
 
-def rules(argv: list[str]) -> int:
-    parser = arguments.parser("rules", examples="rules\nrules git.reset-hard", family="guard")
-    parser.add_argument("id", nargs="?", metavar="ID", help="one rule in full")
-    args = parser.parse_args(argv)
+@verb(
+    *("rules", "", option("id", "ID", "one rule in full", nargs="?")),
+    examples="rules\nrules git.reset-hard",
+    family="guard",
+)
+def rules(call: Call) -> int:
     here = Policy()
     origins: dict[str, tuple[str, str]] = {}
-    for path, only_tighten in policy.files(arguments.root(), arguments.directory(args)):
+    for path, only_tighten in policy.files(call.root, call.directory):
         before = dict(here.tiers)
         here.take(path, only_tighten=only_tighten)
         whose = "project" if only_tighten else "yours"
         origins.update((name, (whose, path)) for name, tier in here.tiers.items() if before.get(name) != tier)
-    place = arguments.locate(args)
-    noted = [rule for rule in binding.load(arguments.root(), place.dir, place.root) if rule["when"]]
+    noted = [rule for rule in binding.load(call.root, call.project.dir, call.project.root) if rule["when"]]
     bound = {"note." + rule["note"].partition("/")[2]: rule for rule in reversed(noted)}
     origins.update((name, ("note", bound[name]["note"])) for name, _, _ in here.bind(noted))
     listed = []
@@ -234,10 +240,10 @@ def rules(argv: list[str]) -> int:
         listed.append({**rule, "match": own[0]} if own else {**rule, "matches": matches})
     paths = {key: here.lists.get(key, []) for key in ("zero_access", "confirm_write", "no_delete")}
     values = {"protected_branches": list(here.protected), **paths, "unattended": here.unattended}
-    if args.id is not None:
-        listed = [rule for rule in listed if rule["id"] == args.id]
+    if call.id is not None:
+        listed = [rule for rule in listed if rule["id"] == call.id]
         if not listed:
-            raise Refusal('unknown rule "%s". All of them: harness guard rules' % args.id)
+            raise Refusal('unknown rule "%s". All of them: harness guard rules' % call.id)
         lines = _rule_lines(listed[0])
     else:
         rows = [["ID", "TIER", "FROM", "FOR A CALL THAT"]]
@@ -247,9 +253,8 @@ def rules(argv: list[str]) -> int:
         total = "%s, %d of them changed or added here." % (count(len(listed), "rule"), changed)
         filled = table([row for row in lists if row[1]], is_cut=True)
         lines = [*table(rows, is_cut=True), "", *filled, "", total]
-    problems = here.problems
-    answer(args.json, {"rules": listed, **values, "problems": problems}, [*lines, *problem_lines(problems)])
-    return 1 if problems else 0
+    value = {"rules": listed, **values, "problems": here.problems}
+    return call.answer(value, [*lines, *problem_lines(here.problems)], 1 if here.problems else 0)
 
 
 def _rule_lines(rule: dict[str, Any]) -> list[str]:

@@ -2,121 +2,132 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from typing import Any
 
-from ..base import files, settings
+from ..base import clock, files, settings
 from ..base.redact import MARK, redact
 from ..base.text import brief, cut, one_line
-from ..notes import binding, lint
+from ..notes import binding, index, lint
 from ..notes import note as notes
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
-from . import arguments, pages
-from .output import Refusal, answer, complain, count, emit_stored, has_input, listing, short
-from .scopes import Scopes, add_scope, described
+from . import pages
+from .arguments import describe, flag, option, verb
+from .call import Call, is_in_session
+from .output import Refusal, complain, count, emit_stored, has_input, short
+
+_RULE = ("enforce", *notes.PATTERNS)
+SCOPE = option("--scope", help="only notes of this scope", choices=settings.NOTE_SCOPES)
+SELECTION = (
+    option("--type", help="only notes of this type", choices=settings.NOTE_TYPES),
+    *(SCOPE, flag("--unused", "only notes neither used nor verified for a long time")),
+)
+CONTENT = (
+    option("--description", "TEXT", "one line for the index (default: the first fact)"),
+    option("--type", help="kind of knowledge (default: project, or user)", choices=settings.NOTE_TYPES),
+    option("--scope", help="local ends with the session, user is for all projects", choices=settings.NOTE_SCOPES),
+    option("--file", "F", "a file it is about: lint reports its changes (repeatable)", action="append"),
+    option("--when --trigger", "P", '"command: npm install*", "path: src/**" (repeatable)', action="append"),
+    option("--enforce", help="what happens then (default: remind)", choices=(*settings.ENFORCE, "off")),
+    option("--after", "P", "a change that calls for a step, such as path: ui/**", action="append"),
+    option("--require", "P", "the step, such as command: make build", action="append"),
+)
+TOPIC = option("--topic", "T", "the name of its note, old or new", dest="name", default="")
+_NAME = option("name", "NAME")
+describe("note", "Facts for every session, one topic a file. Of one name the nearest holds: local, project, user.")
 
 
-def remember(argv: list[str]) -> int:
-    about = "Keep a fact for later sessions: in the note you name, in the one about the same things, or in a new one."
-    examples = 'remember "JSONB indexes require GIN"\nremember "Prefer small commits" --type feedback --scope user'
-    parser = arguments.parser("remember", about, examples)
-    parser.add_argument("facts", nargs="+", metavar="FACT", help="a fact, in quotes")
-    parser.add_argument("--topic", metavar="T", dest="name", default="", help="the name of its note, old or new")
-    add_content(parser)
-    args = parser.parse_args(argv)
-    return _add(Scopes(args), args)
+@verb("note list", "all notes", *SELECTION)
+def list_notes(call: Call) -> int:
+    def row(note: Note) -> tuple[Any, list[str]]:
+        about = note.description + (" (%s)" % note.fate if note.fate else "")
+        return described(note), [note.ref, note.type, note.day, about]
+
+    return call.listing("NOTE TYPE KNOWN ABOUT", select(call), row, "No notes match.")
 
 
-def note(argv: list[str]) -> int:
-    about = "Facts for every session, one topic a file. Of two notes of one name the nearer wins: local, project, user."
-    examples = 'note add Cart "Totals are rounded once" --file src/cart.py\nnote edit cart --verified'
-    actions = arguments.Actions("note", about, examples)
-    rows: tuple[tuple[str, str, Callable[[Scopes, argparse.Namespace], int], str], ...] = (
-        ("add", "a new topic; without facts its text is read from standard input", _add, "name facts*"),
-        ("edit", "a note in your editor, by options, or from standard input", _edit, "name"),
-        ("show", "one note", lambda at, args: show_note(at, at.find(args.name, args.scope), args.json), "name"),
-        ("list", "all notes", list_notes, ""),
-        ("remove", "move notes into the archive", _remove, "names+"),
-        ("promote", "from local to project, from project to user", _promote, "name"),
-        ("supersede", "NEW replaces OLD, which stays on disk", _supersede, "old new"),
-    )
-    for action, help, run, operands in rows:
-        parser = actions.add(action, help)
-        parser.set_defaults(run=run)
-        for operand in operands.split():
-            name = operand.rstrip("*+")
-            parser.add_argument(name, nargs=operand[len(name) :] or None, metavar=name.upper().rstrip("S"))
-        (add_content if action in ("add", "edit") else add_scope)(parser)
-        if action == "edit":
-            parser.add_argument("--verified", action="store_true", help="it is true today, and so are its files")
-            parser.add_argument("--drop", metavar="TEXT", action="append", help="drop the fact that holds this text")
-    args = actions.parse(argv, "list")
-    return int(args.run(Scopes(args), args))
+def select(call: Call) -> list[Note]:
+    """Notes that the options of a verb ask for, best rank first."""
+    wanted, selected = vars(call).get, []
+    for note in read_all(call.shelves):
+        is_wanted = wanted("type") in (None, note.type) and wanted("scope") in (None, note.scope)
+        day = clock.parse(note.day + "T00:00:00Z") or 0.0
+        is_in_time = (wanted("since") or 0.0) - settings.DAY_SECONDS <= day < (wanted("until") or float("inf"))
+        is_unused = not wanted("unused") or lint.is_unused(call.shelf(note.scope), note, call.now)
+        selected += [note] if is_wanted and is_in_time and is_unused else []
+    return sorted(selected, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
 
 
-def add_content(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--description", metavar="TEXT", help="one line for the index (default: the first fact)")
-    add("--type", choices=settings.NOTE_TYPES, help="kind of knowledge (default: project, or user for --scope user)")
-    add_scope(parser, "local ends with the session, user follows you into every project (default: project)")
-    add("--file", metavar="F", action="append", help="a file it is about: lint reports its changes (repeatable)")
-    add_binding(parser)
+def described(note: Note) -> dict[str, Any]:
+    """A note for scripts."""
+    about = {key: getattr(note, key) for key in ("name", "description", "type", "scope", "files")}
+    fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
+    lists: dict[str, Any] = {key: note.items(key) for key in ("supersedes", *notes.PATTERNS)}
+    lists["enforce"] = binding.firmness(note) or None
+    state = {"facts": [fact.text for fact in note.facts], "why_not": note.fate or None}
+    return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}
 
 
-def add_binding(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    patterns = '"command: npm install*", "path: src/**" (repeatable)'
-    add("--when", "--trigger", metavar="P", action="append", help=patterns)
-    add("--enforce", choices=(*settings.ENFORCE, "off"), help="what happens then (default: remind)")
-    add("--after", metavar="P", action="append", help="a change that calls for a step, such as path: ui/**")
-    add("--require", metavar="P", action="append", help="the step, such as command: make build")
+@verb("note show", "one note", _NAME, SCOPE)
+def show(call: Call) -> int:
+    return show_note(call, call.find_note(call.name, call.scope))
 
 
-def edit(argv: list[str]) -> int:
-    about = "Open a note, the briefing or a skill's profile in $VISUAL or $EDITOR. A refused text is kept as a draft."
-    parser = arguments.parser("edit", about, "edit cart-totals\nedit briefing\nedit profile/melt")
-    parser.add_argument("what", metavar="NAME", help='a note by name, "briefing", or "profile/SKILL"')
-    add_scope(parser, "the note of this scope")
-    args = parser.parse_args(argv)
-    scopes = Scopes(args)
-    kind, _, skill = args.what.partition("/")
-    if args.what != "briefing" and not (kind == "profile" and skill):
-        return _edit_text(scopes, scopes.find(args.what, args.scope, is_readable=True), args)
-    page = pages.Page(scopes.project, skill)
-    return pages.edit_text(scopes.project.dir, page.name, page.text, lambda text: page.replace(text, args))
+def show_note(call: Call, note: Note) -> int:
+    call.shelf(note.scope).mark_used(note.slug)
+    stale = note.stale_files(call.project.root)
+    if call.json:
+        return call.answer({**described(note), "stale_files": stale}, ())
+    if note.is_unreadable:
+        raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
+    emit_stored(files.read(note.path) or b"")
+    if note.fate:
+        complain("%s is %s" % (note.ref, note.fate))
+    if stale:
+        complain("%s may no longer hold: changed or missing: %s" % (note.ref, ", ".join(stale)))
+    return 0
 
 
-def _add(scopes: Scopes, args: argparse.Namespace) -> int:
-    return answer(args.json, *added(scopes, args))
+@verb(
+    *("note add", "a new topic; without facts its text is read from standard input", _NAME),
+    *(option("facts", "FACT", nargs="*"), *CONTENT),
+    examples='note add Cart "Totals are rounded once" --file src/cart.py',
+)
+@verb(
+    "remember",
+    "Keep a fact for later sessions: in the note you name, in the one about the same things, or in a new one.",
+    *(option("facts", "FACT", "a fact, in quotes", nargs="+"), TOPIC, *CONTENT),
+    examples='remember "JSONB indexes require GIN"\nremember "Prefer small commits" --type feedback --scope user',
+)
+def remember(call: Call) -> int:
+    return call.answer(*keep(call, call.facts, call.type, is_new=hasattr(call, "action")))
 
 
-def added(scopes: Scopes, args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
-    """Add facts, or the text of a page, to the note of that name; for `note add` it must not exist."""
-    text = "" if args.facts else pages.standard_input("note add %s" % args.name)
-    name, *facts = [redact(one_line(each)) for each in (args.name, *args.facts)]  # no slug holds a secret
+def keep(call: Call, facts: list[str], kind: str | None, *, is_new: bool = False) -> tuple[dict[str, Any], list[str]]:
+    """Add facts, or the text of a page, to the note of that name, which must not exist if `is_new`."""
+    text = "" if facts else pages.standard_input("note add %s" % call.name)
+    name, *facts = [redact(one_line(each)) for each in (call.name, *facts)]  # no slug holds a secret
     facts = [*filter(None, facts)]
     if not facts and not text:
         raise Refusal("the fact is empty; nothing was noted")
-    with scopes.writing(args.scope or ("user" if args.type == "user" else "project")) as shelf:
-        is_own = name or args.enforce or args.require  # a rule that binds has a note of its own
-        existing = shelf.note(notes.slug_of(name or _title(facts[0]))) if is_own else _nearest(shelf, facts, args.type)
-        if existing and hasattr(args, "action"):
-            raise Refusal("the note %s exists. Add to it: harness memory remember FACT --topic NAME" % existing.ref)
+    with call.writing(call.scope or ("user" if kind == "user" else "project")) as shelf:
         title = name or _title("".join(facts[:1]))
-        made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
+        is_own = name or call.enforce or call.require  # a rule that binds has a note of its own
+        former = shelf.note(notes.slug_of(title)) if is_own else _nearest(shelf, facts, kind)
+        if former and is_new:
+            raise Refusal("the note %s exists. Add to it: harness memory remember FACT --topic NAME" % former.ref)
+        made = former or notes.new(title, type=kind or "", day=call.today, session=call.present)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % name)
         if text:
             page = notes.parse(made.slug, text)
             made.fields.update(page.fields)
             made.body, made.problems = page.body, page.problems
-        is_new = _add_facts(made, facts) or bool(text)
-        if existing and made.fields.get("verified"):
-            made.fields["verified"] = scopes.day
-        _apply_options(scopes, made, args)
-        return _saved(scopes, shelf, made, "Noted" if is_new else "Known already, and verified today")
+        is_news = _add_facts(made, facts) or bool(text)
+        if former and made.fields.get("verified"):
+            made.fields["verified"] = call.today
+        _apply_options(call, made)
+        return _saved(call, shelf, made, "Noted" if is_news else "Known already, and verified today")
 
 
 def _title(fact: str) -> str:
@@ -150,33 +161,29 @@ def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
     return best
 
 
-def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None:
-    fields, root = made.fields, scopes.project.root
+def _apply_options(call: Call, made: Note) -> None:
+    fields, root = made.fields, call.project.root
     for key in ("description", "type"):
-        if getattr(args, key):
-            fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
-    if args.file:
-        paths = [arguments.relative(file, root) for file in args.file]
+        if getattr(call, key):
+            fields[key] = brief(getattr(call, key), settings.NOTE_DESCRIPTION_CHARS)
+    if call.file:
+        paths = [call.relative(file) for file in call.file]
         items = {**dict(zip(made.files, made.items("files"))), **{path: notes.stamped(path, root) for path in paths}}
         fields["files"] = [*items.values()]
-    for option, key in zip(("when", "after", "require"), notes.PATTERNS):
-        if getattr(args, option):
-            fields[key] = [*dict.fromkeys([*made.items(key), *map(one_line, getattr(args, option))])]
+    for name, key in zip(("when", "after", "require"), notes.PATTERNS):
+        if getattr(call, name):
+            fields[key] = [*dict.fromkeys([*made.items(key), *map(one_line, getattr(call, name))])]
             if len(made.patterns(key)) < len(fields[key]):
-                raise Refusal('--%s is "command: git push" or "path: src/**"; nothing was written' % option)
-    if args.enforce == "off":
-        made.fields = {key: value for key, value in fields.items() if key not in ("enforce", *notes.PATTERNS)}
-    elif args.enforce:
-        fields["enforce"] = args.enforce
-        if not binding.firmness(made) or args.scope == "local":
+                raise Refusal('--%s is "command: git push" or "path: src/**"; nothing was written' % name)
+    if call.enforce == "off":
+        made.fields = {key: value for key, value in fields.items() if key not in _RULE}
+    elif call.enforce:
+        fields["enforce"] = call.enforce
+        if not binding.firmness(made) or call.scope == "local":
             raise Refusal("--enforce needs --when, or --after and --require, and --scope project or user")
 
 
-def _save(scopes: Scopes, shelf: Shelf, made: Note, args: argparse.Namespace, done: str) -> int:
-    return answer(args.json, *_saved(scopes, shelf, made, done))
-
-
-def _saved(scopes: Scopes, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, Any], list[str]]:
+def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, Any], list[str]]:
     """Write a note, the former version into the archive; the note for scripts, and what lint finds in it."""
     made.scope = shelf.scope
     problems = ["line %d: %s" % each for each in made.problems] or ["it states no fact"] * (not made.facts)
@@ -186,24 +193,18 @@ def _saved(scopes: Scopes, shelf: Shelf, made: Note, done: str) -> tuple[dict[st
     made.fields.update(name=made.name, description=about, type=made.type)
     if not shelf.may_loosen:
         _restrain(made, shelf.note(made.slug))
-    shelf.put(made, scopes.now)
+    shelf.put(made, call.now)
     saved = shelf.note(made.slug) or made
-    findings = [*lint.check_note(saved, scopes.project.root)]
-    pairs = lint.check_pairs(read_all(scopes.shelves), last=saved.ref)
-    findings += [finding for finding in pairs if finding.file == saved.path]
-    value = {**described(saved), "findings": [finding._asdict() for finding in findings]}
-    rows = ["%s in %s (%s)%s" % (done, short(saved.path), count(len(saved.facts), "fact"), _effect(saved))]
+    findings = [*lint.check_note(saved, call.project.root)]
+    findings += [each for each in lint.check_pairs(read_all(call.shelves), last=saved.ref) if each.file == saved.path]
+    when, after, step = (", ".join([each.partition(": ")[2] for each in saved.patterns(key)]) for key in notes.PATTERNS)
+    verb = binding.VERBS.get(binding.firmness(saved), "")
+    effect = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
+    effect += ". After %s: %s" % (after, step) if verb and after and step else ""
+    rows = ["%s in %s (%s)%s" % (done, short(saved.path), count(len(saved.facts), "fact"), effect)]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in findings]
-    return value, rows
-
-
-def _effect(note: Note) -> str:
-    """How a note binds, for the person who wrote it."""
-    verb = binding.VERBS.get(binding.firmness(note), "")
-    when, after, step = (", ".join([each.partition(": ")[2] for each in note.patterns(key)]) for key in notes.PATTERNS)
-    said = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
-    return said + (". After %s: %s" % (after, step) if verb and after and step else "")
+    return {**described(saved), "findings": [finding._asdict() for finding in findings]}, rows
 
 
 def _restrain(made: Note, former: Note | None) -> None:
@@ -211,64 +212,81 @@ def _restrain(made: Note, former: Note | None) -> None:
     kept = {fact.text for fact in made.facts}
     if former and binding.firmness(former) in settings.ENFORCE[1:] and not {fact.text for fact in former.facts} <= kept:
         raise Refusal("%s: %s. Nothing was changed." % (former.ref, binding.PERSON))
-    is_step = arguments.is_in_session() and made.patterns("after") and made.patterns("require")
-    keys = ("enforce", *notes.PATTERNS)
-    if is_step and not (former and all(former.fields.get(key) == made.fields.get(key) for key in keys)):
+    is_step = is_in_session() and made.patterns("after") and made.patterns("require")
+    if is_step and not (former and all(former.fields.get(key) == made.fields.get(key) for key in _RULE)):
         made.fields["enforce"] = settings.ENFORCE[0]
 
 
-def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
-    note = scopes.find(args.name, args.scope, is_readable=True)
+@verb(
+    *("note edit", "a note in your editor, by options, or from standard input", _NAME, *CONTENT),
+    flag("--verified", "it is true today, and so are its files"),
+    option("--drop", "TEXT", "drop the fact that holds this text", action="append"),
+    examples="note edit cart --verified",
+)
+def edit_note(call: Call) -> int:
+    note = call.find_note(call.name, call.scope, is_readable=True)
     given = ("verified", "drop", "file", "when", "enforce", "after", "require", "description", "type")
-    if not any(getattr(args, name) for name in given):
-        return _edit_text(scopes, note, args, pages.standard_input("note edit NAME") if has_input() else "")
-    with scopes.writing(note.scope) as shelf:
-        note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
-        for text in args.drop or ():
+    if not any(getattr(call, name) for name in given):
+        return _edit_text(call, note, pages.standard_input("note edit NAME") if has_input() else "")
+    with call.writing(note.scope) as shelf:
+        note = call.find_note(note.ref, is_readable=True)  # as it is under the lock
+        for text in call.drop or ():
             wanted = lint.key(text)
             hits = [fact for fact in note.facts if wanted and wanted in lint.key(fact.text)]
             if len(hits) != 1:
                 raise Refusal('%d facts of %s match "%s"; nothing was changed' % (len(hits), note.ref, text))
             note.drop(hits)
-        if args.verified:
-            note.fields["verified"] = scopes.day
-            note.fields["files"] = [notes.stamped(path, scopes.project.root) for path in note.files]
-        _apply_options(scopes, note, args)
-        return _save(scopes, shelf, note, args, "Written")
+        if call.verified:
+            note.fields["verified"] = call.today
+            note.fields["files"] = [notes.stamped(path, call.project.root) for path in note.files]
+        _apply_options(call, note)
+        return call.answer(*_saved(call, shelf, note, "Written"))
 
 
-def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace, text: str = "") -> int:
+@verb(
+    *("edit", "Open a note, the briefing or a profile in $VISUAL or $EDITOR. A refused text is kept as a draft."),
+    *(option("name", "NAME", 'a note by name, "briefing", or "profile/SKILL"'), SCOPE),
+    examples="edit cart-totals\nedit briefing\nedit profile/melt",
+)
+def edit(call: Call) -> int:
+    kind, _, skill = call.name.partition("/")
+    if call.name != "briefing" and not (kind == "profile" and skill):
+        return _edit_text(call, call.find_note(call.name, call.scope, is_readable=True))
+    page = pages.Page(call, skill)
+    return pages.edit_text(call, page.name, page.text, page.replace)
+
+
+def _edit_text(call: Call, note: Note, text: str = "") -> int:
     """Write a whole new text, without one that of the editor; without frontmatter the note keeps its own."""
 
     def write(text: str) -> int:
         page = notes.parse(note.slug, text)
         page.fields = page.fields or note.fields
-        with scopes.writing(note.scope) as shelf:
-            return _save(scopes, shelf, page, args, "Written")
+        with call.writing(note.scope) as shelf:
+            return call.answer(*_saved(call, shelf, page, "Written"))
 
-    def read() -> str:
-        return files.read_text(note.path)
-
-    return write(text) if text else pages.edit_text(scopes.project.dir, "note-" + note.slug, read, write)
+    return write(text) if text else pages.edit_text(call, note.slug, lambda: files.read_text(note.path), write)
 
 
-def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
+@verb("note remove", "move notes into the archive", option("names", "NAME", nargs="+"), SCOPE)
+def remove(call: Call) -> int:
     removed = []
-    for note in [scopes.find(word, args.scope) for word in args.names]:
-        with scopes.writing(note.scope) as shelf:
-            removed.append((note.ref, shelf.remove(note.slug, scopes.now)))
+    for note in [call.find_note(word, call.scope) for word in call.names]:
+        with call.writing(note.scope) as shelf:
+            removed.append((note.ref, shelf.remove(note.slug, call.now)))
     rows = ["Removed %s%s" % (ref, "; archived in " + short(path) if path else "") for ref, path in removed]
-    return answer(args.json, [{"note": ref, "archived": path or None} for ref, path in removed], rows)
+    return call.answer([{"note": ref, "archived": path or None} for ref, path in removed], rows)
 
 
-def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
+@verb("note promote", "from local to project, from project to user", _NAME, SCOPE)
+def promote(call: Call) -> int:
     """To the next wider scope, into the note of the same name if there is one."""
-    note = scopes.find(args.name, args.scope, is_readable=True)
+    note = call.find_note(call.name, call.scope, is_readable=True)
     if note.scope == "user":
         raise Refusal("%s is a user note: no scope is wider" % note.ref)
     target = "project" if note.scope == "local" else "user"
-    with scopes.writing(note.scope) as leaving, scopes.writing(target) as shelf:
-        note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
+    with call.writing(note.scope) as leaving, call.writing(target) as shelf:
+        note = call.find_note(note.ref, is_readable=True)  # as it is under the lock
         leaving.check(note.slug, None)
         made = shelf.note(note.slug) or note
         _add_facts(made, [fact.text for fact in note.facts])
@@ -277,42 +295,20 @@ def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
         if target == "user":
             made.fields.pop("files", None)  # they are this project's
             made.fields["type"] = "user" if made.type == "project" else made.type
-        code = _save(scopes, shelf, made, args, "Promoted to %s" % target)
-        leaving.remove(note.slug, scopes.now)
-        return code
+        saved = _saved(call, shelf, made, "Promoted to %s" % target)
+        leaving.remove(note.slug, call.now)
+        return call.answer(*saved)
 
 
-def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
-    old, new = scopes.find(args.old, args.scope), scopes.find(args.new, args.scope, is_readable=True)
+@verb("note supersede", "NEW replaces OLD, which stays on disk", option("old", "OLD"), option("new", "NEW"), SCOPE)
+def supersede(call: Call) -> int:
+    old, new = call.find_note(call.old, call.scope), call.find_note(call.new, call.scope, is_readable=True)
     if old.ref == new.ref:
         raise Refusal("a note cannot supersede itself: %s" % old.ref)
     if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
         raise Refusal("%s has a wider scope than %s, which overrides it" % (new.ref, old.ref))
-    with scopes.writing(new.scope) as shelf:
-        new = scopes.find(new.ref, is_readable=True)
+    with call.writing(new.scope) as shelf:
+        new = call.find_note(new.ref, is_readable=True)
         ref = old.slug if old.scope == new.scope else old.ref
         new.fields["supersedes"] = [*dict.fromkeys([*new.items("supersedes"), ref])]
-        return _save(scopes, shelf, new, args, "%s is superseded: it stays on disk. Written" % old.ref)
-
-
-def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:
-    def row(note: Note) -> tuple[Any, list[str]]:
-        about = note.description + (" (%s)" % note.fate if note.fate else "")
-        return described(note), [note.ref, note.type, note.day, about]
-
-    return listing(args, "NOTE TYPE KNOWN ABOUT", scopes.select(args), row, "No notes match.")
-
-
-def show_note(scopes: Scopes, note: Note, is_json: bool) -> int:
-    scopes.shelf(note.scope).mark_used(note.slug)
-    stale = note.stale_files(scopes.project.root)
-    if is_json:
-        return answer(True, {**described(note), "stale_files": stale}, ())
-    if note.is_unreadable:
-        raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
-    emit_stored(files.read(note.path) or b"")
-    if note.fate:
-        complain("%s is %s" % (note.ref, note.fate))
-    if stale:
-        complain("%s may no longer hold: changed or missing: %s" % (note.ref, ", ".join(stale)))
-    return 0
+        return call.answer(*_saved(call, shelf, new, "%s is superseded: it stays on disk. Written" % old.ref))

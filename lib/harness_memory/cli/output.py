@@ -6,7 +6,6 @@ Stored text may hold anything. Control characters, escape sequences and marks th
 
 from __future__ import annotations
 
-import argparse
 import codecs
 import io
 import json
@@ -18,15 +17,12 @@ import textwrap
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from ..base import clock
 
-Item = TypeVar("Item")
-
 COULD_NOT = 2
 _CLOSED_PIPE, _INTERRUPTED = 141, 130  # exit codes, as a shell reports them
-_CELL_COLUMNS = 30
 _LAST_COLUMNS, _LEAST_COLUMNS = 34, 16  # what a narrow terminal leaves to the last column; as wide as a time
 _STATES = re.compile(
     r"(?<=  )(COMPLETED|ACTIVE|ABANDONED|DIED|BLOCKED|interrupted|failed)(?=  )|^(ok|warn|FAIL|BLOCKED)(?=  )",
@@ -76,11 +72,6 @@ def complain(message: str, program: str = "harness") -> None:
     print("%s: %s" % (program, passage(message)), file=sys.stderr)
 
 
-def complain_of(errors: list[OSError], remedy: str) -> None:
-    for error in errors:
-        complain("%s: %s. %s" % (short(str(error.filename)), error.strerror, remedy))
-
-
 def has_input() -> bool:
     return sys.stdin is not None and not sys.stdin.isatty()
 
@@ -106,13 +97,9 @@ def emit_json(value: Any) -> None:
     print(_escaped(json.dumps(value, indent=2, ensure_ascii=not is_utf), "\n", lambda char: json.dumps(char)[1:-1]))
 
 
-def answer(is_json: bool, value: Any, lines: Iterable[str]) -> int:
-    """Print the value as JSON, else the lines for a person, which may hold anything; the exit code 0."""
-    if is_json:
-        emit_json(value)
-    else:
-        print("\n".join(_dressed(part) for text in lines for part in passage(text).split("\n")))
-    return 0
+def emit_lines(lines: Iterable[str]) -> None:
+    """Print lines for a person, which may hold anything."""
+    print("\n".join(_dressed(part) for text in lines for part in passage(text).split("\n")))
 
 
 def _dressed(text: str) -> str:
@@ -125,26 +112,6 @@ def _dressed(text: str) -> str:
     if os.environ.get("NO_COLOR"):
         return text
     return _STATES.sub(lambda match: "\x1b[%sm%s\x1b[0m" % (_COLOURS.get(match[0], "31"), match[0]), text)
-
-
-def listing(
-    args: argparse.Namespace,
-    head: str,
-    items: Sequence[Item],
-    row: Callable[[Item], tuple[Any, list[Any]]],
-    none: str,
-    after: Sequence[str] = (),
-) -> int:
-    """A table of at most `--limit` items; `row` makes the value for scripts and the cells, `#` marks numbers."""
-    shown = [row(item) for item in items[: getattr(args, "limit", None)]]
-    names = head.split()
-    cells = [[*(cut(line(cell or "-"), _CELL_COLUMNS) for cell in first), line(last)] for _, (*first, last) in shown]
-    right = tuple(place for place, name in enumerate(names) if name[0] == "#")
-    titles = [name.strip("#").replace("_", " ") or "#" for name in names]
-    lines = table([titles, *cells], right, is_cut=True) if shown else [none]
-    if len(items) > len(shown):
-        lines.append("%d more: --limit %d" % (len(items) - len(shown), len(items)))
-    return answer(args.json, [value for value, _ in shown], [*lines, *after])
 
 
 def by_remedy(findings: Iterable[tuple[str, str]], most: int) -> list[str]:
@@ -259,8 +226,3 @@ def local(iso: object) -> str:
 
 def count(number: int, noun: str) -> str:
     return "%d %s%s" % (number, noun, "" if number == 1 else "s")
-
-
-def sparkline(values: list[float], lowest: float, highest: float) -> str:
-    bars = "▁▂▃▄▅▆▇█"
-    return "".join(bars[round((value - lowest) / (highest - lowest) * (len(bars) - 1))] for value in values)

@@ -6,32 +6,27 @@ or renamed in one step: a process killed at any point leaves the present version
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import os
 import shlex
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Callable
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
 from ..base.redact import MARK, redact
 from ..memory import briefing as curated
-from ..project import Project
 from ..session import episode
-from . import arguments
-from .output import Refusal, answer, count, emit_stored, listing, local, read_input, short
+from .arguments import describe, flag, option, verb
+from .call import Call
+from .output import Refusal, count, emit_stored, local, read_input, short
 
 _SESSIONS = 30  # shown by consolidate
-_ACTIONS = {
-    "show": "print the page",
-    "set": "read the page from standard input, show what changes, keep the two versions before",
-    "rollback": "write the version before again; once more undoes that",
-    "history": "the versions",
-}
+_SKILL = option("skill", "SKILL", "the name of the skill, as typed after /")
+_SET = "read the page from standard input, show what changes, keep the two versions before"
+describe("briefing", "The page every session here starts with (briefing.md): %d lines." % settings.BRIEFING_LINES)
+describe("profile", "What a session is given when a skill starts: %d lines." % settings.PROFILE_LINES)
 
 
 def standard_input(usage: str) -> str:
@@ -46,14 +41,14 @@ def _checked(data: bytes) -> str:
     return redact("\n".join(lines) + "\n")
 
 
-def edit_text(project_dir: str, name: str, read: Callable[[], str], write: Callable[[str], object]) -> int:
+def edit_text(call: Call, name: str, read: Callable[[], str], write: Callable[[str], object]) -> int:
     """Open a text in the editor and `write` what is saved; when that fails, the draft stays and is named."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not command:
         raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")
-    arguments.private_root()
-    file = "%s.%s.md" % (name, clock.stamp(clock.fine_iso(time.time())))
-    draft, before = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR, file), read()
+    call.prepare(with_project=False)
+    file = "%s.%s.md" % (name, clock.stamp(clock.fine_iso(call.now)))
+    draft, before = os.path.join(call.project.dir, settings.STATE_DIR, settings.DRAFTS_DIR, file), read()
     files.write(draft, before)
     sys.stdout.flush()
     try:
@@ -77,22 +72,22 @@ def edit_text(project_dir: str, name: str, read: Callable[[], str], write: Calla
 class Page:
     """The briefing, or the profile of a skill; a session is given the first `limit` lines."""
 
-    def __init__(self, project: Project, skill: str = "") -> None:
+    def __init__(self, call: Call, skill: str = "") -> None:
         if skill and not curated.skill_name(skill):
             raise Refusal('"%s" cannot be the name of a skill' % skill)
-        self.project, skill = project, curated.skill_name(skill)
-        self.command = "profile set " + skill if skill else "briefing set"
+        self.call, skill = call, curated.skill_name(skill)
+        self.usage = "profile set " + skill if skill else "briefing set"
         self.limit = settings.PROFILE_LINES if skill else settings.BRIEFING_LINES
         self.name = skill + ".md" if skill else settings.BRIEFING_FILE
-        self.path = os.path.join(project.dir, settings.PROFILES_DIR if skill else "", self.name)
+        self.path = os.path.join(call.project.dir, settings.PROFILES_DIR if skill else "", self.name)
         self.former = (self.path + ".1", self.path + ".2")
 
     def text(self, path: str = "") -> str:
         return "".join(row + "\n" for row in curated.read(path or self.path).lines)
 
-    def replace(self, text: str, args: argparse.Namespace) -> int:
+    def replace(self, text: str) -> int:
         """Write a new version and keep the two before; show what changed."""
-        arguments.private_root(self.project)
+        self.call.prepare()
         lock = Lock(self.path + settings.LOCK_SUFFIX, 5.0, "another process writes the page. Try again")
         with lock:
             before, data = self.text(), files.read(self.path)
@@ -106,55 +101,50 @@ class Page:
                 files.write(self.path, text, durable=True)
             lock.discard()
         diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm=""))
-        more = "; the one before is %s.1" % self.name if os.path.lexists(self.former[0]) else ""
         rows = ["Secrets in it were redacted."] if MARK in text else []
-        rows += [diff, "", "Written: %s%s" % (short(self.path), more)] if diff else ["Nothing changed."]
+        rows += [diff, "", "Written: %s" % short(self.path)] if diff else ["Nothing changed."]
         long = "A session is given the first %d lines: shorten the page." % self.limit
         rows += [long] if text.count("\n") > self.limit else []
-        return answer(args.json, {"file": self.path, "changed": text != before, "diff": diff}, rows)
+        return self.call.answer({"file": self.path, "changed": text != before, "diff": diff}, rows)
 
 
-def briefing(argv: list[str]) -> int:
-    about = "The page that every session here starts with (briefing.md): its first %d lines." % settings.BRIEFING_LINES
-    actions = arguments.Actions("briefing", about, "briefing\nbriefing set < page.md\nbriefing rollback")
-    return _run(actions, argv, "show")
+@verb("profile list", "every profile")
+def profiles(call: Call) -> int:
+    names = files.names(os.path.join(call.project.dir, settings.PROFILES_DIR))
+    skills = [name[: -len(".md")] for name in names if name.endswith(".md")]
+    paths = {skill: Page(call, skill).path for skill in skills if curated.skill_name(skill) == skill}
+    return _list(call, "SKILL", paths, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
 
 
-def profile(argv: list[str]) -> int:
-    about = "What a session is given when a skill starts: %d lines of profiles/<skill>.md." % settings.PROFILE_LINES
-    actions = arguments.Actions("profile", about, "profile list\nprofile show melt\nprofile set melt < page.md")
-    actions.add("list", "every profile")
-    return _run(actions, argv, "list")
+@verb("profile show", "print the page", _SKILL, examples="profile show melt")
+@verb("briefing show", "print the page")
+def show(call: Call) -> int:
+    page = Page(call, getattr(call, "skill", ""))
+    data = files.read(page.path)
+    if data is None:
+        raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.usage))
+    return call.answer({"file": page.path, "text": page.text()}, ()) if call.json else emit_stored(data)
 
 
-def _run(actions: arguments.Actions, argv: list[str], default: str) -> int:
-    for action, help in _ACTIONS.items():
-        parser = actions.add(action, help)
-        if default == "list":
-            parser.add_argument("skill", metavar="SKILL", help="the name of the skill, as typed after /")
-    args = actions.parse(argv, default)
-    project = arguments.locate(args)
-    if args.action == "list":
-        names = files.names(os.path.join(project.dir, settings.PROFILES_DIR))
-        skills = [name[: -len(".md")] for name in names if name.endswith(".md")]
-        paths = {skill: Page(project, skill).path for skill in skills if curated.skill_name(skill) == skill}
-        return _list(args, "SKILL", paths, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
-    page = Page(project, getattr(args, "skill", ""))
-    if args.action == "history":
-        paths = {os.path.basename(path): path for path in (page.path, *page.former) if os.path.lexists(path)}
-        return _list(args, "VERSION", paths, "No %s yet." % page.name)
-    if args.action == "show":
-        data = files.read(page.path)
-        if data is None:
-            raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.command))
-        return answer(True, {"file": page.path, "text": page.text()}, ()) if args.json else emit_stored(data)
-    text = page.text(page.former[0]) if args.action == "rollback" else standard_input(page.command)
+@verb("briefing rollback", "write the version before again; once more undoes that", examples="briefing rollback")
+@verb("profile set", _SET, _SKILL, examples="profile set melt < page.md")
+@verb("briefing set", _SET, examples="briefing set < page.md")
+def write(call: Call) -> int:
+    page = Page(call, getattr(call, "skill", ""))
+    text = page.text(page.former[0]) if call.action == "rollback" else standard_input(page.usage)
     if not text:
         raise Refusal("no earlier version: %s does not exist" % short(page.former[0]))
-    return page.replace(text, args)
+    return page.replace(text)
 
 
-def _list(args: argparse.Namespace, head: str, paths: dict[str, str], none: str) -> int:
+@verb("briefing history", "the versions")
+def history(call: Call) -> int:
+    page = Page(call)
+    paths = {os.path.basename(path): path for path in (page.path, *page.former) if os.path.lexists(path)}
+    return _list(call, "VERSION", paths, "No %s yet." % page.name)
+
+
+def _list(call: Call, head: str, paths: dict[str, str], none: str) -> int:
     def row(named: tuple[str, str]) -> tuple[Any, list[Any]]:
         name, path = named
         page, changed = curated.read(path), clock.iso(files.modified(path))
@@ -162,23 +152,24 @@ def _list(args: argparse.Namespace, head: str, paths: dict[str, str], none: str)
         value = {"file": path, "changed": changed, "lines": len(page.lines), "first": first}
         return {head.lower(): name, **value}, [name, local(changed), str(len(page.lines)), first]
 
-    return listing(args, head + " CHANGED #LINES BEGINS", [*paths.items()], row, none)
+    return call.listing(head + " CHANGED #LINES BEGINS", [*paths.items()], row, none)
 
 
-def consolidate(argv: list[str]) -> int:
-    about = "What sessions left since the last consolidation, oldest first: material for a new briefing and notes."
-    parser = arguments.parser("consolidate", about, "consolidate\nconsolidate --json\nconsolidate --done")
-    parser.add_argument("--done", action="store_true", help="it was done: count from now")
-    args = parser.parse_args(argv)
-    project = arguments.locate(args)
-    if args.done:
-        arguments.private_root(project)
-        curated.mark_consolidation(project.dir, time.time())
-        return answer(args.json, {"done": True}, ["Consolidated: sessions count as new from now on."])
-    last = curated.last_consolidation(project.dir)
-    folder, after = os.path.join(project.dir, settings.EPISODES_DIR), clock.parse(last) or -1.0
-    names = [name for name in episode.names(project.dir) if files.modified(os.path.join(folder, name)) > after]
-    new = [value for value in (episode.load(project.dir, name) for name in names) if value]
+@verb(
+    *("consolidate", "What sessions left since the last consolidation, oldest first: material for new pages."),
+    flag("--done", "it was done: count from now"),
+    examples="consolidate\nconsolidate --done",
+)
+def consolidate(call: Call) -> int:
+    project_dir = call.project.dir
+    if call.done:
+        call.prepare()
+        curated.mark_consolidation(project_dir, call.now)
+        return call.answer({"done": True}, ["Consolidated: sessions count as new from now on."])
+    last = curated.last_consolidation(project_dir)
+    folder, after = os.path.join(project_dir, settings.EPISODES_DIR), clock.parse(last) or -1.0
+    names = [name for name in episode.names(project_dir) if files.modified(os.path.join(folder, name)) > after]
+    new = [value for value in (episode.load(project_dir, name) for name in names) if value]
     shown = new[-_SESSIONS:]
     when = "since the last consolidation, %s" % local(last) if last else "and no consolidation yet"
     rows = ["%s %s." % (count(len(new), "session"), when)]
@@ -186,4 +177,4 @@ def consolidate(argv: list[str]) -> int:
     for value in shown:
         outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value["taint"] else ""
         rows.append("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip()))
-    return answer(args.json, {"last": last or None, "new": len(new), "sessions": shown}, rows)
+    return call.answer({"last": last or None, "new": len(new), "sessions": shown}, rows)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Callable, Iterable, Iterator
 
 from ..base import clock, invocation, settings
-from ..memory import archive
 from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
@@ -19,16 +16,14 @@ from ..recall.index import ARCHIVED, NOTE, SESSION, Source
 from ..recall.terms import path_term, terms
 from ..session import episode
 from ..session.sessions import day_and_id
-from . import arguments
-from .output import Refusal, complain_of, cut, emit_json, line, short, table
-from .scopes import Scopes
+from .arguments import ALL_PROJECTS, SINCE, flag, limit, option, verb
+from .call import Call, project_name
+from .output import Refusal, cut, line, short, table
 
-_LIMIT = 10
 _EXAMINED = 500  # of the best matches
 _REFRESH_SECONDS = 60.0
 _LINE_CHARS = 80  # a longer line is shown from
 _LEAD_CHARS = 30  # before its first match
-_TYPES = (SESSION, NOTE, *settings.NOTE_TYPES)
 _FIELDS = (
     *("headline", "what_was_done", "what_remains", "asked", "learnings", "title", "files_changed", "tags", "branch"),
     *("commands_failed_then_fixed", "tasks"),
@@ -58,74 +53,65 @@ class Hit:
         return all(any(word in text.casefold() for _, text in self.lines) for word in words)
 
 
-def search(argv: list[str]) -> int:
-    about = (
-        "Sessions and notes about these words, best first; those with every word come before the others.\n"
-        "Words in quotes must occur as a phrase. Exit code 1 when nothing matches."
-    )
-    examples = 'search rounding\nsearch why are cart totals rounded -k 3\nsearch "cart total" tax --type note\n'
-    examples += "search deploy --since 7d --all-projects\nsearch deploy --archived --json"
-    parser = arguments.parser("search", about, examples, has_all=True)
-    add = parser.add_argument
-    add("words", nargs="+", metavar="QUERY", help="words, an error message, a path; a phrase in quotes")
-    add("-k", "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
-    add("--type", choices=_TYPES, help="only sessions, only notes, or only notes of a type")
-    add("--since", type=arguments.instant, default=0.0, metavar="DATE", help="since 2026-11-16, today, 36h or 7d")
-    add("--notes", action="store_const", dest="type", const=NOTE, help="same as --type note")
-    add("--sessions", action="store_const", dest="type", const=SESSION, help="same as --type session")
-    add("--archived", action="store_true", help="only archived sessions that have every word")
-    args = parser.parse_args(argv)
-    words = [word.casefold() for word in args.words]
+@verb(
+    "search",
+    "Sessions and notes about these words, best first; those with every word come before the others.\n"
+    "Words in quotes must occur as a phrase. Exit code 1 when nothing matches.",
+    option("words", "QUERY", "words, an error message, a path; a phrase in quotes", nargs="+"),
+    *(limit(10), SINCE, ALL_PROJECTS),
+    flag("--archived", "only archived sessions with every word", dest="archived_only"),
+    option("--type", help="only sessions, notes, or notes of a type", choices=(SESSION, NOTE, *settings.NOTE_TYPES)),
+    examples='search why are cart totals rounded -k 3\nsearch "cart total" tax --type note\n'
+    "search deploy --since 7d --all-projects\nsearch deploy --archived --json",
+)
+def search(call: Call) -> int:
+    words = [word.casefold() for word in call.words]
     if not any(word.strip() for word in words):
         raise Refusal("search: the query is empty. Give at least one word.")
 
-    scopes = Scopes(args)
-    troubles: list[OSError] = []
-    hits: list[Hit] = []
-    if not args.archived:
-        hits = [hit for hit in _ranked(scopes, args, words) if args.type in hit.types and hit.time >= args.since]
-    if not hits and not args.archived:  # perhaps the words are parts of words
-        names = reversed(episode.names(scopes.project.dir))
-        every = [*map(_note, notebook.holding(scopes.shelves)), *(_session(scopes.project.dir, name) for name in names)]
-        hits = [hit for hit in every if hit and args.type in hit.types and hit.time >= args.since]
-        hits = [hit for hit in hits if hit.has_words(words)]
-    if not hits and args.type in (None, SESSION):
-        found = [hit for hit in _archived(scopes.project.dir, troubles) if hit.has_words(words)]
-        hits = [*{hit.row["id"]: hit for hit in reversed(found)}.values()]
-    code = _report(sorted(hits, key=lambda hit: (not hit.has_all, -hit.row["score"])), args)
-    complain_of(troubles, "Searched its readable part")
-    return 2 if troubles else code
+    def narrowed(hits: Iterable[Hit]) -> list[Hit]:
+        return [hit for hit in hits if call.type in hit.types and hit.time >= (call.since or 0.0)]
+
+    project_dir = call.project.dir
+    hits = [] if call.archived_only else narrowed(_ranked(call, words))
+    if not hits and not call.archived_only:  # perhaps the words are parts of words
+        names = reversed(episode.names(project_dir))
+        sessions = [hit for hit in (_session(project_dir, name) for name in names) if hit]
+        every = [*map(_note, notebook.holding(call.shelves)), *sessions]
+        hits = [hit for hit in narrowed(every) if hit.has_words(words)]
+    if not hits and call.type in (None, SESSION):
+        old = [hit for hit in _archived(call) if hit.has_words(words)]
+        hits = [*{hit.row["id"]: hit for hit in reversed(old)}.values()]
+    hits.sort(key=lambda hit: (not hit.has_all, -hit.row["score"]))
+    return _report(call, hits, {*terms(" ".join(call.words))})
 
 
-def related(argv: list[str]) -> int:
-    about = "Sessions that changed a file, and notes about it, newest first. Exit code 1 when nothing matches."
-    parser = arguments.parser("related", about, "related src/cart.py\nrelated cart.py -k 3 --json")
-    parser.add_argument("file", metavar="FILE", help="a path in the project, or the end of one")
-    limit = "at most N (default: %d)" % _LIMIT
-    parser.add_argument("-k", "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
-    args = parser.parse_args(argv)
-    scopes = Scopes(args)
-    path = arguments.relative(os.path.join(arguments.directory(args), args.file), scopes.project.root)
-    ends = tuple("/" + name.lower() for name in (args.file.replace(os.sep, "/").strip("/"), path))
-    source = _open(scopes, scopes.project.dir)
+@verb(
+    *("related", "Sessions that changed a file, and notes about it, newest first. Exit code 1 when nothing matches."),
+    *(option("file", "FILE", "a path in the project, or the end of one"), limit(10)),
+    examples="related src/cart.py\nrelated cart.py -k 3 --json",
+)
+def related(call: Call) -> int:
+    path = call.relative(os.path.join(call.directory, call.file))
+    ends = tuple("/" + name.lower() for name in (call.file.replace(os.sep, "/").strip("/"), path))
+    source = _open(call, call.project.dir)
     keys = [path_term(path), *terms(os.path.basename(path))]
     numbers = {number for key in keys for number in source.postings(key)}
-    hits = [hit for _, hit in _load(scopes, scopes.project.dir, source, numbers)]
+    hits = [hit for _, hit in _load(call, call.project.dir, source, numbers)]
     hits = [hit for hit in hits if any(("/" + file).lower().endswith(ends) for file in hit.row["files"])]
-    vars(args).update(words=[], all_projects=False, archived=False)
-    return _report(sorted(hits, key=lambda hit: str(hit.row["day"]), reverse=True), args)
+    return _report(call, sorted(hits, key=lambda hit: str(hit.row["day"]), reverse=True), set())
 
 
-def _ranked(scopes: Scopes, args: argparse.Namespace, words: list[str]) -> Iterator[Hit]:
+def _ranked(call: Call, words: list[str]) -> Iterator[Hit]:
     """Matches of the session's own notes, then of the index of each project."""
     phrases = [word for word in words if " " in word.strip()]
-    local = [_note(note) for shelf in scopes.shelves if shelf.scope == "local" for note in shelf.read()]
+    local = [_note(note) for shelf in call.shelves if shelf.scope == "local" for note in shelf.read()]
     yield from [hit for hit in local if hit.has_words(words)]
-    query, seen = ranking.Query(" ".join(args.words)), set()
-    for directory in arguments.project_dirs(args):
-        source = _open(scopes, directory)
-        scores = ranking.score(source, query, scopes.now)
-        for number, hit in _load(scopes, directory, source, ranking.best(source, scores, _EXAMINED)):
+    query, seen = ranking.Query(" ".join(call.words)), set()
+    for directory in call.dirs:
+        source = _open(call, directory)
+        scores = ranking.score(source, query, call.now)
+        for number, hit in _load(call, directory, source, ranking.best(source, scores, _EXAMINED)):
             if hit.row["file"] in seen or not hit.has_words(phrases):
                 continue
             seen.add(hit.row["file"])
@@ -135,15 +121,15 @@ def _ranked(scopes: Scopes, args: argparse.Namespace, words: list[str]) -> Itera
             yield hit
 
 
-def _open(scopes: Scopes, directory: str) -> Source:
+def _open(call: Call, directory: str) -> Source:
     ends = time.monotonic() + _REFRESH_SECONDS
-    checkout = scopes.project.root if directory == scopes.project.dir else ""
-    return cache.open_source(scopes.root, directory, scopes.now, ends, is_whole=True, checkout=checkout)
+    checkout = call.project.root if directory == call.project.dir else ""
+    return cache.open_source(call.root, directory, call.now, ends, is_whole=True, checkout=checkout)
 
 
-def _load(scopes: Scopes, directory: str, source: Source, numbers: Iterable[int]) -> Iterator[tuple[int, Hit]]:
+def _load(call: Call, directory: str, source: Source, numbers: Iterable[int]) -> Iterator[tuple[int, Hit]]:
     """The sessions and notes of documents, without those that are gone or archived."""
-    shelves = {shelf.scope: shelf for shelf in notebook.shelves(scopes.root, directory, "", scopes.project.root)}
+    shelves = {shelf.scope: shelf for shelf in notebook.shelves(call.root, directory, "", call.project.root)}
     for number in numbers:
         record = source.record(number)
         scope, _, slug = record.id.partition("/")
@@ -167,13 +153,13 @@ def _note(note: Note) -> Hit:
     return Hit(NOTE, note.ref, note.path, note.day, lines, note.type)
 
 
-def _archived(directory: str, troubles: list[OSError]) -> Iterator[Hit]:
+def _archived(call: Call) -> Iterator[Hit]:
     """What archived sessions' episodes say; without one, their records."""
-    for session in archive.load_all(directory, troubles):
+    for session in call.archived:
         pages = [data for path, data in session.files.items() if path.endswith(settings.META_FILE)]
         lines = _texts(session.episode) or [*enumerate(b"".join(pages).decode("utf-8", "replace").split("\n"), 1)]
         hit = Hit(ARCHIVED, session.id, session.path, session.started[:10], lines)
-        hit.row["project"] = os.path.basename(directory)
+        hit.row["project"] = call.project.id
         yield hit
 
 
@@ -186,13 +172,12 @@ def _texts(value: object) -> list[tuple[int, str]]:
     return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
 
 
-def _report(hits: list[Hit], args: argparse.Namespace) -> int:
-    rows = [hit.row for hit in hits[: args.limit]]
-    if args.json or not rows:
-        emit_json(rows) if args.json else print("No match.")
-        return 0 if rows else 1
-    words = {*terms(" ".join(args.words))}
-    cells = [["PROJECT", "WHERE", "DAY", "TEXT"]]
+def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
+    rows = [hit.row for hit in hits[: call.limit]]
+    code = 2 if call.damaged else 0 if rows else 1
+    if call.json or not rows:
+        return call.answer(rows, ["No match."], code)
+    is_wide, cells = getattr(call, "all_projects", False), [["PROJECT", "WHERE", "DAY", "TEXT"]]
     for row in rows:
         text = row["text"]
         at = min([at for at in map(text.casefold().find, words) if at >= 0], default=0)
@@ -200,30 +185,29 @@ def _report(hits: list[Hit], args: argparse.Namespace) -> int:
         text = line(("…" if start else "") + text[start:])
         cells.append([_name(row["project"]), line(row["id"]), row["day"] or "-", text])
     is_bold = bool(words) and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    header, *shown = table([each if args.all_projects else each[1:] for each in cells], is_cut=True)
+    header, *shown = table([each if is_wide else each[1:] for each in cells], is_cut=True)
     print(header)
     for text in shown:
         marked = ["\x1b[1m%s\x1b[0m" % word if words & {*terms(word)} else word for word in text.split(" ")]
         print(" ".join(marked) if is_bold else text)
-    matches = "1 match" if len(hits) == 1 else "%d matches" % len(hits)
-    print("\n%s. %s" % (matches, _advice(rows, args)))
-    return 0
+    total = "1 match" if len(hits) == 1 else "%d matches" % len(hits)
+    print("\n%s. %s" % (total, _advice(call, rows)))
+    return code
 
 
 def _name(project_id: str | None) -> str:
-    return cut(arguments.project_name(project_id), 24) if project_id else "-"
+    return cut(project_name(project_id), 24) if project_id else "-"
 
 
-def _advice(rows: list[dict[str, Any]], args: argparse.Namespace) -> str:
+def _advice(call: Call, rows: list[dict[str, Any]]) -> str:
     """How to read one of them; a session of another project is read there."""
-    if args.archived:
+    if rows[0]["kind"] == ARCHIVED:
         return "Restore one: harness memory restore ID"
-    root, here = arguments.root(), os.path.basename(arguments.locate(args).dir)
-    cells = [["  " + _name(here), "harness memory show ID"]]
-    for id in dict.fromkeys(row["project"] for row in rows if row["project"] not in (None, here)):
-        memory = os.path.join(root, id)
+    lines = ["Read one: harness memory show ID"]
+    for id in dict.fromkeys(row["project"] for row in rows if row["project"] not in (None, call.project.id)):
+        memory = os.path.join(call.root, id)
         path = identity.last_seen(memory)[0]
-        is_there = path and os.path.isdir(path) and identity.locate(root, path, path).dir == memory
+        is_there = path and os.path.isdir(path) and identity.locate(call.root, path, path).dir == memory
         command = "harness memory show ID --project %s" % line(invocation.quote(path))
-        cells.append(["  " + _name(id), command if is_there else "its folder is gone; see %s" % short(memory)])
-    return "Read one: " + cells[0][1] if len(cells) == 1 else "\n".join(["Read one:", *table(cells)])
+        lines.append("In %s: %s" % (_name(id), command if is_there else "its folder is gone; see %s" % short(memory)))
+    return "\n".join(lines)

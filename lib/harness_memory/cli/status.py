@@ -7,45 +7,46 @@ from typing import Any
 
 from ..base import clock, files, settings
 from ..inject.injection import load_receipt
-from ..memory import records, threads
+from ..memory import threads
 from ..session import capture, episode, liveness, sessions
-from . import arguments, installs, resolve
-from .output import ago, answer, columns, count, cut, line, local, short, some, table
+from . import installs
+from .arguments import verb
+from .call import Call
+from .output import ago, count, fit, line, local, short, some, table
 from .sync import summary as sync_summary
 
 _SHOWN = 4
 _WORK_SPEC = {"active_tasks": [{"id": "text", "description": "text", "status?": "text", "next_steps?": ["text"]}]}
 
 
-def status(argv: list[str]) -> int:
-    args = arguments.parser("status").parse_args(argv)
-    project, root, directory = arguments.locate(args), arguments.root(), arguments.directory(args)
-    every = records.load_all(project.dir)
-    last = resolve.last(every)
+@verb("status")
+def status(call: Call) -> int:
+    project, last, registered = call.project, call.last, installs.find(call)
     work = files.load_json(os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE), _WORK_SPEC)
     log = load_receipt(last.session.dir).log if last and last.session else []
     injected = [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
-    registered = installs.find(root, directory, project.root)
-    guard = installs.guard(root, registered, directory)
-    runs = installs.last_runs(root)
+    guard, runs = installs.guard(call, registered), installs.last_runs(call.root)
     facts = {
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
         "memory": project.dir,
-        "sessions": len(every),
+        "sessions": len(call.records),
         "episodes": len(episode.names(project.dir)),
         "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
         "in_progress": work["active_tasks"] if work else [],
         "live": [_live(project.dir, marker) for marker in sessions.live_markers(project.dir)],
-        "last": {**last.brief(), "told": injected} if last else None,
+        "last": {**last.brief(), "end": last.end, "told": injected} if last else None,
         "hooks": {  # as a session here would find them
-            "state": _hook_state(root, registered),
+            "state": _hook_state(call.root, registered),
             "installs": [each.path for each in registered if each.is_read_here and not each.problems],
             "last_runs": {event: clock.iso(instant) if instant else None for event, instant in runs.items()},
         },
         "guard": {"state": guard.state, "why": guard.why, "line": guard.line()},
-        "sync": sync_summary(root) or None,
+        "sync": sync_summary(call.root) or None,
     }
-    return answer(args.json, facts, _page(facts, last.end if last else ""))
+    times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
+    rows = [["Hooks", facts["hooks"]["state"]], ["Guard", line(guard.line())], ["Sync", facts["sync"]]]
+    rows.append(["Last runs", ", ".join(times) or "none yet"])
+    return call.answer(facts, [*_page(facts), "", *table([row for row in rows if row[1]])])
 
 
 def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
@@ -63,7 +64,7 @@ def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
+def _page(facts: dict[str, Any]) -> list[str]:
     project, last = facts["project"], facts["last"]
     counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "episodes", "open_threads")]
     rows = [
@@ -82,21 +83,16 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
     lines = table([*rows, *(["" if at else "Now", text] for at, text in enumerate(shown))])
     tasks = []
     for task in facts["in_progress"]:
-        blocked = "  BLOCKED" if task.get("status") == "blocked" else ""
-        title = "  * " + cut(line(task["description"] or task["id"]), columns() - 14) + blocked
-        steps = ["      next: " + cut(line(step), columns() - 12) for step in task.get("next_steps") or []]
+        title = fit("  * BLOCKED " if task.get("status") == "blocked" else "  * ", task["description"] or task["id"])
+        steps = [fit("      next: ", step) for step in task.get("next_steps") or []]
         tasks.append("\n".join([title, *some(steps, 2, "      ")]))
     lines += ["", "In progress", *some(tasks, _SHOWN, "  ")] if tasks else []
     if last:
         minutes = "" if last["minutes"] is None else "%d min" % last["minutes"]
-        parts = [local(last["started"]), last["id"], state_of_last, minutes, last["branch"]]
+        parts = [local(last["started"]), last["id"], last["end"], minutes, last["branch"]]
         lines += ["", "Last session", "  " + line(" · ".join(filter(None, parts)))]
-        lines += ["  " + cut(line(last["headline"]), columns() - 2)] if last["headline"] else []
-    runs = facts["hooks"]["last_runs"].items()
-    times = ["%s %s" % (event, ago(clock.parse(when) or 0.0)) for event, when in runs if when]
-    state_rows = [["Hooks", facts["hooks"]["state"]], ["Guard", line(facts["guard"]["line"])]]
-    state_rows += [["Sync", facts["sync"]]] if facts["sync"] else []
-    return [*lines, "", *table([*state_rows, ["Last runs", ", ".join(times) or "none yet"]])]
+        lines += [fit("  ", last["headline"])] if last["headline"] else []
+    return lines
 
 
 def _hook_state(root: str, registered: list[installs.Install]) -> str:

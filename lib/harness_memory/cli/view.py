@@ -20,41 +20,43 @@ from .. import __version__
 from ..audit import trail
 from ..base import clock, files, settings
 from ..inject.injection import load_receipt
-from ..memory import records, tasks, threads, views
+from ..memory import records
 from ..notes import binding, lint
 from ..notes import shelf as notebook
 from ..project import identity
-from . import arguments
+from .arguments import ALL_PROJECTS, flag, option, verb
+from .call import Call, project_name
 from .output import Refusal, short
+from .work import open_items
 
 _AUDIT_EVENTS = 500
-_TEXTS = ("outcome", "branch", "what_was_done", "skill_used", "model", "title", "thread")
-_LISTS = (
-    *("asked", "decisions", "learnings", "rules", "what_remains", "files_changed", "tags", "commits", "plan"),
-    "commands_failed_then_fixed",
+_SESSION = (
+    *("outcome", "branch", "what_was_done", "skill_used", "model", "title", "thread", "asked", "decisions", "plan"),
+    *("learnings", "rules", "what_remains", "files_changed", "tags", "commits", "commands_failed_then_fixed", "ended"),
 )
 
 
-def view(argv: list[str]) -> int:
-    about = "The memory as one HTML page: no server, no network. It holds what the memory holds: share it with care."
-    examples = "view --open\nview --all-projects --out ~/memory.html"
-    parser = arguments.parser("view", about, examples, has_json=False, has_all=True)
-    out = "where to write it (default: %s in the memory)" % settings.VIEW_FILE
-    parser.add_argument("--out", metavar="FILE", help=out)
-    parser.add_argument("--open", action="store_true", help="show it in the browser")
-    args = parser.parse_args(argv)
-    path = os.path.join(arguments.private_root(), settings.VIEW_FILE)
-    path = os.path.abspath(os.path.expanduser(args.out)) if args.out else path
+@verb(
+    "view",
+    "The memory as one HTML page: no server, no network. It holds what the memory holds: share it with care.",
+    option("--out", "FILE", "where to write it (default: %s in the memory)" % settings.VIEW_FILE),
+    *(flag("--open", "show it in the browser"), ALL_PROJECTS),
+    examples="view --open\nview --all-projects --out ~/memory.html",
+    has_json=False,
+)
+def view(call: Call) -> int:
+    call.prepare(with_project=False)
+    path = os.path.abspath(os.path.expanduser(call.out or os.path.join(call.root, settings.VIEW_FILE)))
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise Refusal("cannot write %s: not a file in a folder that exists. Choose another --out." % short(path))
     if files.exists(path) and b"<title>Harness Memory</title>" not in files.read_part(path, 1000):
         raise Refusal("%s is no page of ours: nothing was written. Choose another --out." % short(path))
-    data: dict[str, Any] = {"version": __version__, "at": clock.iso(time.time())}
-    data["projects"] = [_project(path) for path in arguments.project_dirs(args)]
-    data["notes"] = _notes(notebook.user_shelf(arguments.root()), "")
+    data: dict[str, Any] = {"version": __version__, "at": clock.iso(call.now)}
+    data["projects"] = [_project(directory) for directory in call.dirs]
+    data["notes"] = _notes(notebook.user_shelf(call.root), "")
     files.write(path, page(data))
     print("%s: %d sessions" % (short(path), sum(len(project["sessions"]) for project in data["projects"])))
-    if args.open and not webbrowser.open(Path(path).as_uri()):
+    if call.open and not webbrowser.open(Path(path).as_uri()):
         raise Refusal("found no browser. Open the file yourself.")
     return 0
 
@@ -74,33 +76,27 @@ def page(data: dict[str, Any]) -> str:
 
 
 def _project(directory: str) -> dict[str, Any]:
-    every = records.load_all(directory)
-    work = views.open_work([*tasks.load(directory).values()], threads.load(directory))
-    keys = ("id", "title", "next_steps", "blockers", "branch", "opened_at", "last_activity", "sessions")
-    events = [*trail.events(directory)][-_AUDIT_EVENTS:]
+    path, events = identity.last_seen(directory)[0], [*trail.events(directory)][-_AUDIT_EVENTS:]
     names = ("ts", "event", "tool", "command", "path", "reason", "rule", "session")
     return {
         "id": os.path.basename(directory),
-        "name": arguments.project_name(directory),
-        "path": identity.last_seen(directory)[0],
-        "sessions": [_session(record) for record in every],
-        "open": [{key: getattr(each, key, None) for key in keys} for each in work],
-        "notes": _notes(notebook.Shelf("project", directory), identity.last_seen(directory)[0]),
+        "name": project_name(directory),
+        "path": path,
+        "sessions": [_session(record) for record in records.load_all(directory)],
+        "open": open_items(directory),
+        "notes": _notes(notebook.Shelf("project", directory), path),
         "audit": [{name: event[name] for name in names if event.get(name)} for event in reversed(events)],
     }
 
 
 def _session(record: records.Record) -> dict[str, Any]:
     """What a session's page shows; empty fields are left out, because there may be thousands."""
-    value = record.episode or {}
-    receipt = load_receipt(record.directory) if record.directory else None
-    items = [item for item in receipt.items if not item.get("held")] if receipt else []
-    shown = {key: value.get(key) for key in (*_TEXTS, *_LISTS)}
+    value, receipt = record.episode or {}, load_receipt(record.directory or record.project_dir)
+    shown = {key: value.get(key) for key in _SESSION}
     shown.update(id=record.id, started=record.started, state=record.end, headline=record.headline)
-    shown.update(branch=record.branch, ended=record.meta.get("ended") or value.get("ended"))
-    shown["minutes"] = value.get("duration_minutes")
-    shown["recalled"] = [[item["kind"], item["item"], item["used"]] for item in items]
-    shown["tokens"] = sum(int(entry.get("tokens") or 0) for entry in receipt.log) if receipt else 0
+    shown.update(branch=record.branch, minutes=value.get("duration_minutes"))
+    shown["recalled"] = [[each["kind"], each["item"], each["used"]] for each in receipt.items if not each.get("held")]
+    shown["tokens"] = sum(int(entry.get("tokens") or 0) for entry in receipt.log)
     return {key: each for key, each in shown.items() if each}
 
 

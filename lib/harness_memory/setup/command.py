@@ -12,7 +12,7 @@ import time
 
 from .. import __version__, cli
 from ..base import files, invocation, settings
-from ..cli import arguments, output
+from ..cli import arguments, call, output
 from ..cli.output import Refusal
 from . import installation, selftest, settingsfile
 from .installation import Installation
@@ -62,7 +62,7 @@ def _run(args: argparse.Namespace) -> int:
         raise Refusal("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
     if not WINDOWS and ("\\" in ROOT or "\n" in ROOT):
         raise Refusal("%s: the path has a backslash or a line break. Move the folder and try again." % ROOT)
-    cwd, home, store = arguments.working_directory(), os.path.expanduser("~"), files.root_from(os.environ)
+    cwd, home, store = call.working_directory(), os.path.expanduser("~"), files.root_from(os.environ)
     path = settingsfile.locate(args.scope, os.environ, home, cwd)
     real = os.path.realpath(path)
     if args.scope != "user" and not real.startswith(os.path.join(os.path.realpath(cwd), "")):

@@ -1,0 +1,310 @@
+"""One run of a verb: its arguments, the memory, session or note that they mean, and how it answers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from functools import cached_property
+from typing import Any, Callable, Iterable, Sequence, TypeVar
+
+from ..base import clock, files, settings
+from ..memory import archive, records
+from ..memory.archive import Archived
+from ..memory.records import Record
+from ..notes.note import Note, parse, slug_of
+from ..notes.shelf import Shelf, archived_slug, read_all, shelves
+from ..project import Project, identity, relative_path
+from ..session import liveness, sessions
+from . import output
+from .output import Refusal
+
+Item = TypeVar("Item")
+_LISTED = _RECENT = 20
+_CELL_COLUMNS = 30
+
+
+class Call(argparse.Namespace):
+    """`folder` is --project; `shelves` are the notes in reach, the nearest first."""
+
+    json = False
+    damaged: Sequence[OSError] = ()  # archives
+
+    def answer(self, value: Any, lines: Iterable[str], code: int = 0) -> int:
+        """Print the value for scripts, or the lines for a person, which may hold anything; the exit code."""
+        output.emit_json(value) if self.json else output.emit_lines(lines)
+        return code
+
+    def listing(
+        self,
+        head: str,
+        items: Sequence[Item],
+        row: Callable[[Item], tuple[Any, list[Any]]],
+        none: str,
+        after: Sequence[str] = (),
+    ) -> int:
+        """A table of at most `--limit` items; `row` makes the value for scripts and the cells, `#` marks numbers."""
+        shown = [row(item) for item in items[: getattr(self, "limit", None)]]
+        names = head.split()
+        cut, line = output.cut, output.line
+        rows = [[*(cut(line(cell or "-"), _CELL_COLUMNS) for cell in first), line(last)] for _, (*first, last) in shown]
+        right = tuple(place for place, name in enumerate(names) if name[0] == "#")
+        titles = [name.strip("#").replace("_", " ") or "#" for name in names]
+        lines = output.table([titles, *rows], right, is_cut=True) if shown else [none]
+        if len(items) > len(shown):
+            lines.append("%d more: --limit %d" % (len(items) - len(shown), len(items)))
+        return self.answer([value for value, _ in shown], [*lines, *after])
+
+    # Which memory --------------------------------------------------------------------------------
+    @cached_property
+    def now(self) -> float:
+        return time.time()
+
+    @cached_property
+    def root(self) -> str:
+        path = files.root_from(os.environ)
+        files.confine(path)
+        files.check_owner(path)
+        return path
+
+    @cached_property
+    def directory(self) -> str:
+        if self.folder is not None:
+            path: str = os.path.abspath(os.path.expanduser(self.folder))
+            if not os.path.isdir(path):
+                raise Refusal("--project %s: no such directory" % self.folder)
+            return path
+        present = os.environ.get(settings.ENV_SESSION_ID, "")  # a session acts on its own project
+        launch = sessions.find_marker(self.root, present)[1].get("launch") if present else ""
+        return str(launch or os.environ.get(settings.ENV_PROJECT_DIR) or working_directory())
+
+    @cached_property
+    def project(self) -> Project:
+        return identity.locate(self.root, self.directory, self.directory)
+
+    @property
+    def all_dirs(self) -> list[str]:
+        paths = [os.path.join(self.root, name) for name in files.names(self.root) if identity.is_project_id(name)]
+        return [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
+
+    @property
+    def dirs(self) -> list[str]:
+        """The project directories that are meant: one, or all with --all-projects."""
+        return self.all_dirs if self.all_projects else [self.project.dir]
+
+    def prepare(self, *, with_project: bool = True) -> None:
+        """Make the store, closed to others, and the record of the project that is to be written."""
+        opened = files.ensure_private(self.root)
+        if opened:
+            output.complain(opened)
+        if with_project:
+            identity.record(self.project, clock.iso(self.now))
+
+    def relative(self, file: str) -> str:
+        """A path as it is recorded: below the project's root, with forward slashes."""
+        root = self.project.root
+        path = os.path.normpath(os.path.join(root, os.path.expanduser(file)))
+        roots = (root, os.path.realpath(root))
+        inside = relative_path(path, roots) or relative_path(os.path.realpath(path), roots)
+        if not inside or (os.name != "nt" and file[1:3] in (":\\", ":/")):
+            raise Refusal("--file %s is not in the project %s. Nothing was recorded." % (file, output.short(root)))
+        return inside
+
+    # Which session -------------------------------------------------------------------------------
+    @cached_property
+    def records(self) -> list[Record]:
+        return records.load_all(self.project.dir)
+
+    @property
+    def last(self) -> Record | None:
+        """The session that worked last. Inside Claude Code the present session is never the one that is meant."""
+        every, present = self.records, os.environ.get(settings.ENV_SESSION_ID, "")
+        # Of many sessions only those are read that began or were written last: a resumed one began long ago.
+        written = sorted(every, key=lambda record: max(map(files.modified, record.paths.values()), default=0.0))
+        recent = {*every[:_RECENT], *written[-_RECENT:]}
+        others = [record for record in recent if not present or record.claude_id != present]
+        return max(others, key=lambda record: (record.seen, record.started), default=None)
+
+    def find_session(self, word: str) -> Record:
+        """The one session that is meant by an id, its beginning, an episode's file name, or "last"."""
+        if word != "last":
+            word = os.path.basename(word.replace("\\", "/"))
+            return one(word, self.records, _session_ids(word), "session", "list", named)
+        if not self.last:
+            raise Refusal("no session is remembered here yet. Other projects: harness memory list --all-projects")
+        return self.last
+
+    @cached_property
+    def current(self) -> sessions.Session | None:
+        """The session that calls us."""
+        claude_id = os.environ.get(settings.ENV_SESSION_ID, "")
+        marker = sessions.read_marker(self.project.dir, claude_id) if claude_id else {}
+        return sessions.at_marker(self.project.dir, marker) if marker.get("claude_session") else None
+
+    @property
+    def present(self) -> str:
+        """The short id of the session that calls us; "" outside of one."""
+        claude_id = os.environ.get(settings.ENV_SESSION_ID, "")
+        outside = sessions.safe_id(claude_id)[: settings.SHORT_ID_CHARS[0]] if claude_id else ""
+        return self.current.id if self.current else outside
+
+    @cached_property
+    def archived(self) -> list[Archived]:
+        """Every archived session, the oldest archive first; a damaged archive is named and gives what can be read."""
+        damaged: list[OSError] = []
+        every = [*archive.load_all(self.project.dir, damaged)]
+        self.damaged = damaged
+        for error in damaged:
+            remedy = "Its readable part is used: restore that, then delete the file."
+            output.complain("%s: %s. %s" % (output.short(str(error.filename)), error.strerror, remedy))
+        return every
+
+    def running(self, word: str | None) -> tuple[str, dict[str, Any]]:
+        """Claude's id and the marker of the session to write to: by name, else the present, else the only one here."""
+        project_dir, present = self.project.dir, os.environ.get(settings.ENV_SESSION_ID, "")
+        markers = sessions.live_markers(project_dir)
+        if word:
+            ids = {present, *(marker["claude_session"] for marker in markers)}
+            ids.update(record.claude_id for record in self.records if record.session)
+            claude_id = one(word, ids - {""}, lambda id: (id,), "session", "list")
+            return claude_id, sessions.read_marker(project_dir, claude_id)
+        if present:
+            own = (sessions.read_marker(directory, present) for directory in (project_dir, *self.all_dirs))
+            return present, next(filter(None, own), {})
+        live = [marker for marker in markers if liveness.is_alive(marker["process"]) is not False]
+        if len(live) == 1:
+            return live[0]["claude_session"], live[0]
+        names = [sessions.safe_id(marker["claude_session"])[:8] for marker in live]
+        what = "%d sessions run here (%s)" % (len(names), ", ".join(names)) if names else "no session runs here"
+        raise Refusal("which session? %s. Nothing was recorded. Name it: --session ID" % what)
+
+    # Which note ----------------------------------------------------------------------------------
+    @cached_property
+    def shelves(self) -> list[Shelf]:
+        return shelves(self.root, self.project.dir, self.current.dir if self.current else "", self.project.root)
+
+    @cached_property
+    def today(self) -> str:
+        """The day in a note is the person's."""
+        return time.strftime("%Y-%m-%d", time.localtime(self.now))
+
+    def shelf(self, scope: str) -> Shelf:
+        for shelf in self.shelves:
+            if shelf.scope == scope:
+                return shelf
+        if scope == settings.TEAM_SCOPE:
+            raise Refusal("this checkout has no notes of a team. Share one: harness memory share NAME")
+        raise Refusal("--scope local: no session runs here. Choose --scope project or user")
+
+    def writing(self, scope: str) -> Shelf:
+        if scope == settings.TEAM_SCOPE:
+            raise Refusal("notes of the team change in the repository. Edit the file, or: harness memory share NAME")
+        self.prepare(with_project=scope != "user")
+        shelf = self.shelf(scope)
+        shelf.may_loosen = is_person()
+        return shelf
+
+    def find_notes(self, word: str, scope: str | None = None) -> list[Note]:
+        """The nearest notes of that scope/name, name or file, else those whose name begins so."""
+        named, slug = _scope_and_slug(word)
+        nearest: dict[str, Note] = {}
+        for note in read_all(self.shelves):
+            if (named or scope) in (None, note.scope):
+                nearest.setdefault(note.slug, note)
+        # A file made by hand may have a name that is not a slug.
+        return matches(slug, nearest.values(), lambda note: (slug_of(note.slug),))
+
+    def find_note(self, word: str, scope: str | None = None, *, is_readable: bool = False) -> Note:
+        """The one note a person means; the nearest scope first."""
+        note = one(word, self.find_notes(word, scope), lambda each: (word,), "note", "list --notes", "{0.ref}".format)
+        if is_readable and note.is_unreadable:
+            raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
+        return note
+
+    def meant(self, word: str) -> Record | Archived | Note:
+        """The one session, note, archived session or removed note that a person means."""
+        if word == "last" or matches(os.path.basename(word.replace("\\", "/")), self.records, _session_ids(word)):
+            return self.find_session(word)
+        if self.find_notes(word):
+            return self.find_note(word)
+        archived = {each.id: each for each in self.archived}.values()
+        if matches(word, archived, archived_ids):
+            return one(word, archived, archived_ids, "archived session", "restore", named)
+        scope, slug = _scope_and_slug(word)
+        for shelf in self.shelves:
+            versions = [version for version in files.names(shelf.archive) if archived_slug(version) == slug]
+            if versions and scope in (None, shelf.scope):
+                path = os.path.join(shelf.archive, versions[-1])
+                note = parse(slug, files.read_text(path))
+                note.scope, note.path, note.fate = shelf.scope, path, "removed"
+                return note
+        raise Refusal('no session or note "%s" here. See: harness memory list' % word)
+
+
+def working_directory() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise Refusal("the current directory is gone. Go to another and try again.") from None
+
+
+def is_person() -> bool:
+    """Whether a person runs this in a terminal, and not the model through a tool."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)) and not is_in_session()
+
+
+def is_in_session() -> bool:
+    """Whether Claude Code runs this."""
+    return any(os.environ.get(name) for name in settings.ENV_CLIENT)
+
+
+def project_name(project_dir: str) -> str:
+    return os.path.basename(project_dir).rpartition("-")[0]
+
+
+def matches(word: str, items: Iterable[Item], ids: Callable[[Item], Iterable[str]]) -> list[Item]:
+    """The items that `word` names exactly, else those with an id that begins with it, in any case."""
+    items = [*items]
+    exact = [item for item in items if word in ids(item)]
+    return exact or [i for i in items if word and any(id.lower().startswith(word.lower()) for id in ids(i))]
+
+
+def one(
+    word: str,
+    items: Iterable[Item],
+    ids: Callable[[Item], Iterable[str]],
+    what: str,
+    see: str,
+    shown: Callable[[Item], str] = str,
+) -> Item:
+    """The one item that `word` means; a Refusal names the candidates, or the command that lists all."""
+    candidates = matches(word, items, ids)
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        rows = "\n".join("  " + shown(item) for item in candidates[:_LISTED])
+        raise Refusal('"%s" matches %d %ss. Give more of the id:\n%s' % (word, len(candidates), what, rows))
+    raise Refusal('no %s "%s" here. See: harness memory %s' % (what, word, see))
+
+
+def named(item: Record | Archived) -> str:
+    return "%s  %s  %s" % (item.id, output.local(item.started), item.headline)
+
+
+def _session_ids(word: str) -> Callable[[Record], Iterable[str]]:
+    """A session's ids; Claude's own begins with the short one, and only a longer word needs it read."""
+    is_long, end = len(word) > settings.SHORT_ID_CHARS[0], -len(".json")
+    return lambda each: (each.id, each.episode_name, each.episode_name[:end], each.claude_id if is_long else "")
+
+
+def archived_ids(each: Archived) -> Iterable[str]:
+    return each.id, each.claude_id
+
+
+def _scope_and_slug(word: str) -> tuple[str | None, str]:
+    """The scope, if it is named, and the slug of `project/cart`, `Cart`, or the path of a note's file."""
+    scope, _, rest = word.partition("/")
+    if scope not in settings.NOTE_SCOPES or not rest:
+        return None, slug_of(os.path.basename(word.replace("\\", "/"))[: -len(".md")] if word.endswith(".md") else word)
+    return scope, _scope_and_slug(rest)[1]

@@ -1,0 +1,103 @@
+"""`harness upgrade`, `statusline` and `completion`: the product itself, its line and its words."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+
+from ..base import invocation
+from ..memory import glance
+from ..project import identity
+from ..setup import installation
+from . import GROUPS, arguments, verbs
+from .arguments import option, verb
+from .call import Call, working_directory
+from .output import Refusal, count, line, passage, short
+
+_STATUS_LINE = """\
+One line for the status line. In settings.json:
+
+  "statusLine": {"type": "command", "command": "harness statusline"}"""
+_BASH = """\
+_harness() {
+    local words
+    case "${COMP_WORDS[*]:0:COMP_CWORD} " in
+%s
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _harness harness"""
+_SHELLS = {  # shell: the script around the cases, one case
+    "bash": (_BASH, "    '%s '%s) words='%s' ;;"),
+    "zsh": ("autoload -U +X compinit bashcompinit && compinit && bashcompinit\n" + _BASH, "    '%s '%s) words='%s' ;;"),
+    "fish": (
+        "%s",
+        'complete -c harness -f -n \'string match -q -- "%s %s" (commandline -opc | string join " ")" "\' -a \'%s\'',
+    ),
+}
+
+
+@verb(
+    *("upgrade", "Fetch the newest version (git pull) where this folder is a clone; install again wherever it was."),
+    family="",
+    has_json=False,
+)
+def upgrade(call: Call) -> int:
+    tree = invocation.tree()
+    if os.path.join("plugins", "cache") in tree:
+        raise Refusal("this is a plugin. Run: claude plugin update harness-memory")
+    if os.path.exists(os.path.join(tree, ".git")):
+        done = subprocess.run(["git", "-C", tree, "pull", "--ff-only"], capture_output=True, check=False)
+        said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+        if done.returncode:
+            raise Refusal("git pull failed: %s: %s. Correct that in the folder and try again." % (tree, said))
+        print(passage(said.splitlines()[-1] if said else "Up to date"))
+    else:
+        print("%s is not a git clone: put the new files there first. Installing it again." % short(tree))
+    installs = installation.records(call.root)
+    for install in installs:
+        # In a process of its own, which runs the new code, and where a project's settings are.
+        place = os.path.dirname(os.path.dirname(install["settings"]))
+        words = [os.path.join(tree, "install.py"), "--scope", install.get("scope", "user")]
+        python = str(install.get("interpreter") or sys.executable)
+        if subprocess.run([python, *words], cwd=place, stdin=subprocess.DEVNULL, check=False).returncode:
+            raise Refusal("install.py failed in %s. Run it there again." % short(place))
+    print("Installed again in %s." % count(len(installs), "place") if installs else "Nothing is installed from here.")
+    return 0
+
+
+@verb("statusline", _STATUS_LINE, family="", has_json=False)
+def statusline(call: Call) -> int:
+    try:
+        value = json.loads(sys.stdin.read()) if not sys.stdin.isatty() else {}
+        place = value.get("workspace", {}).get("project_dir") or value.get("cwd")
+    except (ValueError, AttributeError):
+        place = ""
+    directory = place if isinstance(place, str) and os.path.isdir(place) else working_directory()
+    glanced = glance.glance(identity.locate(call.root, directory, directory).dir)
+    print(line("Memory: %s" % (glanced or "empty")))
+    return 0
+
+
+@verb(
+    *("completion", "", option("shell", choices=tuple(_SHELLS))),
+    examples="completion bash >> ~/.bashrc\ncompletion zsh >> ~/.zshrc\n"
+    "completion fish > ~/.config/fish/completions/harness.fish",
+    family="",
+    has_json=False,
+)
+def completion(call: Call) -> int:
+    script, case = _SHELLS[call.shell]
+    names = {family: [verb for verb, _, _ in verbs(family)] for family in GROUPS}
+    cases = [case % ("harness", "", " ".join([*filter(None, names), *names[""]]))]
+    cases += [case % ("harness " + family, "", " ".join(names[family])) for family in filter(None, names)]
+    for family in GROUPS:
+        for name, module, _ in verbs(family):
+            import_module("." + module, __package__)
+            words = [*_SHELLS] if name == "completion" else arguments.words(family, name)
+            cases.append(case % (" ".join(filter(None, ("harness", family, name))), "*", " ".join(words)))
+    print(script % "\n".join(cases))
+    return 0

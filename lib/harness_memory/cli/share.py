@@ -1,0 +1,132 @@
+"""`share` and `team`: notes in the repository. `export` and `import`: a memory as a file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from ..base import files, settings
+from ..base.text import brief
+from ..memory import foreign, transfer, views
+from ..notes import team as teams
+from ..notes.shelf import Shelf
+from .arguments import ALL_PROJECTS, DRY_RUN, describe, option, verb
+from .call import Call
+from .notes import list_notes, show_note
+from .output import Refusal, complain, count, line, passage, short
+
+_NAME = option("name", "NOTE", "by its name")
+describe("team", "Notes of this checkout, in .claude/memory: all who work in the repository read them.")
+
+
+@verb(
+    *("share", "Write a note into .claude/memory of this checkout. Commit it, and every session that has it reads it."),
+    *(_NAME, DRY_RUN),
+    examples="share cart-totals --dry-run\nshare cart-totals",
+)
+def share(call: Call) -> int:
+    note, checkout = call.find_note(call.name, is_readable=True), call.project.root
+    if note.scope == settings.TEAM_SCOPE:
+        raise Refusal("%s is shared already: %s" % (note.ref, short(note.path)))
+    name = subprocess.run(["git", "config", "user.name"], cwd=checkout, capture_output=True, timeout=10).stdout
+    author = brief(name.decode("utf-8", "replace"), settings.NOTE_NAME_CHARS) or "unknown"
+    text, path = teams.render(note, author, call.today), teams.path(checkout, note.slug)
+    if refused := teams.refusals(text, os.path.expanduser("~")):
+        rows = ["  line %d %s: %s" % (number, why, line(text.split("\n")[number - 1])) for number, why in refused]
+        rows = [row.partition(": ")[0] if "secret" in row else row for row in rows]
+        raise Refusal("%s is not for others to see; nothing was written. Correct it:\n%s" % (note.ref, "\n".join(rows)))
+    is_new = not os.path.lexists(path)
+    if not call.dry_run:
+        folder = os.path.dirname(path)
+        os.makedirs(folder, exist_ok=True)
+        if any(map(os.path.islink, (path, folder, os.path.dirname(folder)))):
+            raise Refusal("%s is a link. Replace it by a folder of the checkout" % short(folder))
+        files.write(path, text, durable=True)
+        os.chmod(path, 0o644)  # a file of the checkout is not private
+    done = "Would write %s:" if call.dry_run else "Shared in %s; commit it:" if is_new else "Replaced %s; commit it:"
+    value = {"note": note.ref, "file": path, "text": text, "written": not call.dry_run}
+    return call.answer(value, [done % short(path), "", passage(text.rstrip("\n"))])
+
+
+@verb("team unshare", "remove one from the checkout", _NAME, examples="team unshare cart-totals")
+@verb("team show", "one of them", _NAME, examples="team show cart-totals")
+@verb("team list", "all of them")
+def team(call: Call) -> int:
+    call.scope = settings.TEAM_SCOPE
+    if call.action == "list":
+        return list_notes(call)
+    note = call.find_note(call.name, call.scope)
+    if call.action == "show":
+        return show_note(call, note)
+    # It may not be committed yet: a copy stays in the project's archive of notes.
+    data = files.read(note.path, of_anyone=True) or b""
+    call.prepare()
+    copy = call.shelf("project").archived(note.slug, call.now)
+    files.write(copy, data, durable=True)
+    files.erase(note.path)
+    text = "Removed %s; commit that. A copy is in %s" % (short(note.path), short(copy))
+    return call.answer({"note": note.ref, "archived": copy}, [text])
+
+
+@verb(
+    *("export", "Write a project's memory to standard output, as one compressed file for `harness memory import`."),
+    ALL_PROJECTS,
+    examples="export --project . > shop.tgz\nexport --all-projects > memory.tgz",
+    has_json=False,
+)
+def export(call: Call) -> int:
+    if sys.stdout.isatty():
+        raise Refusal("the file goes to standard output: harness memory export > FILE.tgz")
+    homes = [os.path.basename(path) for path in call.dirs if os.path.isdir(path)]
+    if not homes:
+        raise Refusal("nothing is remembered here. Other projects: harness memory export --all-projects")
+    call.prepare(with_project=False)
+    homes += [settings.USER_DIR] if call.all_projects else []
+    complain("exported %s" % count(transfer.export(call.root, homes, sys.stdout.buffer, call.now), "file"))
+    return 0
+
+
+@verb(
+    "import",
+    "Take over an export, merged as `sync` does it; a folder of Claude Code's own notes; or a claude-mem database.\n"
+    "An export goes to the project that it is of; with --project, that of one project goes to the one named.",
+    option("source", "FILE", "an export, a folder of notes, or a database"),
+    option("--name", "NAME", "the project's name in claude-mem (default: that of its folder)"),
+    examples="import shop.tgz\nimport ~/.claude/projects/-home-me-shop/memory\nimport ~/.claude-mem/claude-mem.db",
+)
+def import_(call: Call) -> int:
+    source, project = os.path.abspath(os.path.expanduser(call.source)), call.project
+    if not os.path.exists(source):
+        raise Refusal("%s: no such file" % line(call.source))
+    if not os.path.isdir(source) and not source.endswith((".db", ".sqlite", ".sqlite3")):
+        return _import_export(call, source)
+    call.prepare()
+    episodes: list[str] = []
+    with Shelf("project", project.dir) as shelf:
+        if os.path.isdir(source):
+            slugs = foreign.take_pages(source, shelf, call.now)
+        else:
+            database, name = foreign.ClaudeMem(source), call.name or os.path.basename(project.root)
+            if name not in database.projects():
+                names = ", ".join(map(line, database.projects())) or "none"
+                raise Refusal("no project %s there. Name one with --name: %s" % (line(name), names))
+            episodes, slugs = database.take(name, project.dir, shelf, call.now)
+    views.refresh(project.dir, 10.0)
+    what = "%s and %s" % (count(len(episodes), "session"), count(len(slugs), "note"))
+    return call.answer({"episodes": episodes, "notes": slugs}, ["Took over %s from %s." % (what, short(source))])
+
+
+def _import_export(call: Call, source: str) -> int:
+    contents, project = transfer.load(source), call.project
+    ids = {path.split("/")[0] for path in contents if "/" in path} - {settings.ARCHIVE_DIR}
+    is_moved = call.folder is not None and len(ids) == 1 and ids != {settings.USER_DIR}
+    if is_moved:
+        contents, ids = transfer.moved(contents, ids.pop(), project.id), {project.id}
+    call.prepare(with_project=is_moved)
+    changed = transfer.take(call.root, contents, call.now)
+    places = ", ".join(map(line, sorted(ids)))
+    lines = ["Took over %s from %s into %s." % (count(len(changed), "file"), short(source), places)]
+    is_other = len(ids) == 1 and ids.isdisjoint((project.id, settings.USER_DIR))
+    lines += ["That is another project. Into this one: the same with --project ."] if is_other else []
+    return call.answer({"changed": changed, "projects": sorted(ids)}, lines)
