@@ -9,14 +9,15 @@ is open until a later session ends a turn. Closing dismisses the steps that were
 until a session leaves others. Reopening holds until a later session of the thread leaves nothing to do. A title holds
 for good.
 
-`STATE/rows.cache` holds a row an episode: a line of the values of `Row`, separated by tabs, below a line with their
-checksum. Deleting it costs time and nothing else.
+`STATE/rows.cache` holds the values of a `Row` for each episode, marshalled, behind their hash. Deleting it costs time
+and nothing else.
 """
 
 from __future__ import annotations
 
+import marshal
 import os
-import zlib
+from _imp import source_hash  # SipHash, as for checked .pyc files: `zlib` would load a library
 
 from ..base import files, jsontext, settings
 from ..base.text import cut, hexdigest, one_line
@@ -33,7 +34,7 @@ _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_CACHE_HEAD = b"rows 7 %08x\n"  # another format, or one that is damaged, is ignored
+_FORMAT, _HASH_BYTES = 8, 8  # a cache of another format, or one that is damaged, is ignored
 
 
 class Row:
@@ -45,11 +46,14 @@ class Row:
         *("title", "values"),
     )
 
-    def __init__(self, values: list[bytes]) -> None:
+    def __init__(self, values: tuple[Any, ...]) -> None:
         self.values = values
-        self.name, self.thread, self.ended, self.status = [value.decode("utf-8", "replace") for value in values[:4]]
-        self.stamp, self.title, self.tasks, self.closes, self.steps = values[4:9]
-        self.rules, self.keys, self.line, self.text = values[9:]
+        self.name: str
+        self.thread: str
+        self.ended: str
+        self.status: str
+        self.name, self.thread, self.ended, self.status, self.stamp, self.title, self.tasks, *others = values
+        self.closes, self.steps, self.rules, self.keys, self.line, self.text = others
 
 
 class Thread:
@@ -61,7 +65,7 @@ class Thread:
         last = max(chain, key=lambda row: (row.ended, row.name)) if len(chain) > 1 else chain[0]
         self.id, self.last_activity, self.finished, self.text = last.thread, last.ended, last.ended, last.text
         self.is_open = last.status == OPEN or (last.status == ASKED and is_newest)
-        self.is_work = any(row.status != IDLE for row in chain)
+        self.is_work = last.status != IDLE or any(row.status != IDLE for row in chain)
         closed = [step for step in last.steps.split() if done.get(step, "") >= last.ended] if done else []
         if len(chain) > 1:
             # Oldest first, as the names are; but a fork may begin in the same second as its parent.
@@ -108,17 +112,17 @@ class Thread:
 
 def load(project_dir: str, rows: list[Row] | None = None) -> list[Thread]:
     """The threads of these episodes, or of all, newest first."""
+    rows = load_rows(project_dir, load_cache(project_dir)) if rows is None else rows
     chains: dict[str, list[Row]] = {}
-    for row in load_rows(project_dir, load_cache(project_dir)) if rows is None else rows:
+    for row in rows:
         chains.setdefault(row.thread, []).append(row)
     folder = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
     said = [files.load_json(os.path.join(folder, name), SPEC) for name in files.names(folder) if name.endswith(".json")]
     facts = {fact["thread"]: fact for fact in said if fact}
     done: dict[bytes, str] = {}  # when a session said that it has done a step
-    for row in (row for chain in chains.values() for row in chain if row.closes):
+    for row in [row for row in rows if row.closes]:
         done.update((step, max(row.ended, done.get(step, ""))) for step in row.closes.split())
-    rows = [row for chain in chains.values() for row in chain]
-    newest = max((row.ended for row in rows), default="")
+    newest = max([row.ended for row in rows], default="")
     last = {row.thread for row in rows if row.ended == newest}
     threads = [Thread(chain, facts.get(thread), done, last == {thread}) for thread, chain in chains.items()]
     return sorted(threads, key=lambda thread: (thread.last_activity, thread.id), reverse=True)
@@ -142,16 +146,14 @@ def hashed(step: str) -> bytes:
 
 def load_cache(project_dir: str) -> dict[str, Row]:
     data = files.read_part(os.path.join(project_dir, _CACHE), 64 << 20)
-    head, _, body = data.partition(b"\n")
-    lines = body.split(b"\n") if head + b"\n" == _CACHE_HEAD % zlib.crc32(body) else []
-    # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
-    rows = [Row(values) for values in (line.split(b"\t") for line in lines) if len(values) == len(Row.__slots__) - 1]
+    head, body = data[:_HASH_BYTES], data[_HASH_BYTES:]
+    rows = map(Row, marshal.loads(body)) if head == source_hash(_FORMAT, body) else ()
     return {row.name: row for row in rows}
 
 
 def save_cache(project_dir: str, rows: list[Row]) -> None:
-    body = b"\n".join([b"\t".join(row.values) for row in rows])
-    files.write(os.path.join(project_dir, _CACHE), _CACHE_HEAD % zlib.crc32(body) + body)
+    body = marshal.dumps([row.values for row in rows], 2)
+    files.write(os.path.join(project_dir, _CACHE), source_hash(_FORMAT, body) + body)
 
 
 def load_rows(
@@ -167,7 +169,7 @@ def load_rows(
             except FileNotFoundError:
                 continue  # another process has removed it
             stamp = "%d %d %d" % (info.st_mtime_ns, info.st_size, info.st_ino)
-            if row is None or row.stamp != stamp.encode():
+            if row is None or row.stamp != stamp:
                 value = (written if name == changed else None) or episode.load(project_dir, name)
                 row = _row(name, stamp, value) if value else None
                 if value:
@@ -215,12 +217,13 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
     line = "- `%s/%s` - " % (settings.EPISODES_DIR, name)
     line += "/%s: " % value["skill_used"] if value.get("skill_used") else ""
     line += headline + (" [%s]" % one_line(shown) if shown else "") + (" (%s)" % one_line(where) if where else "")
-    values = [name, value["thread"], value["ended"], status, stamp, title]
     left = ["", ""]
     if any(value.get(key) for key in ("rules", "decisions", "learnings")):
         from . import review
 
         left = review.columns(value)
-    values += [jsontext.compact(tasks) if tasks else "", " ".join(value.get("closes") or ())]
-    values += [b" ".join(map(hashed, steps)).decode(), *left, line, jsontext.compact(thread)]
-    return Row([text.encode("utf-8", "replace") for text in values])
+    texts = [title, jsontext.compact(tasks) if tasks else "", " ".join(value.get("closes") or ())]
+    texts += [b" ".join(map(hashed, steps)).decode(), *left, line, jsontext.compact(thread)]
+    return Row(
+        (name, value["thread"], value["ended"], status, stamp, *[text.encode("utf-8", "replace") for text in texts])
+    )

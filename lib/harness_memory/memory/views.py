@@ -140,6 +140,6 @@ def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict
         item.update(started=each.opened_at, project=project, branch=each.branch, blockers=each.blockers)
         active.append({**item, "next_steps": steps, "close": each.close})
     ended = [each for each in work if begins <= each.finished < ends and not each.is_open and each.is_work]
+    ended = ended[: settings.ACTIVE_TASKS_SHOWN]
     done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in ended]
-    done = done[: settings.ACTIVE_TASKS_SHOWN]
     return {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}
