@@ -41,14 +41,15 @@ class Lock:
         while True:
             try:
                 fd = files.open_plain(self.path, _O_LOCK)
-            except OSError as error:
-                if error.errno in _UNUSABLE and not isinstance(error, files.Foreign):
+                if _take(fd, self.path):
+                    self.fd = fd
                     return True
-                raise
-            if _take(fd, self.path):
-                self.fd = fd
-                return True
-            os.close(fd)
+                os.close(fd)
+            except OSError as error:
+                if error.errno not in _UNUSABLE or isinstance(error, files.Foreign):
+                    raise
+                if os.name != "nt" or error.errno != errno.EACCES:  # there its last holder is removing it
+                    return True
             left = give_up - time.monotonic()
             if left <= 0:
                 break
@@ -83,4 +84,4 @@ def _take(fd: int, path: str) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        return error.errno not in _BUSY
+        return error.errno not in _BUSY and os.name != "nt"  # whose error need not say why
