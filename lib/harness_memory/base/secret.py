@@ -6,83 +6,48 @@ from .settings import REDACTED as MARK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Match
+    from collections.abc import Iterable, Iterator
 
-# A token begins where a word does; an escaped character and a spelled-out colour also end the word before it.
-_B = (
-    r"(?:(?<![A-Za-z0-9])|(?<=\\[abefnrtv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})"
-    r"|(?<=\\[0-7]{3})|(?<=[\[;]m)|(?<=[\[;][0-9]m)|(?<=[\[;][0-9]{2}m)|(?<=[\[;][0-9]{3}m))"
-)
-_W = "[A-Za-z0-9]{%d,}"
-_U = "[A-Za-z0-9_-]{%d,}"
-_G = _U + r"(?:\.[A-Za-z0-9_-]{2,}){0,4}"
-_S = "[A-Za-z0-9+/=._-]{%d,}"
-_D = "(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{%d,}"  # a digit, unlike a name of words
-# kind, prefixes, how many characters follow at least, which; a prefix of three characters only begins a whole word
-_PREFIXED = (
-    ("private-key", "AGE-SECRET-KEY-1", 40, _W),
-    ("anthropic-key", "sk-ant-", 16, _U),
-    ("openai-key", "sk-", 20, _D),
-    ("github-token", "ghp_|gho_|ghu_|ghs_|ghr_", 30, _W),
-    ("github-token", "github_pat_", 22, _U),
-    ("gitlab-token", "glpat-|gldt-|glrt-|glcbt-|glptt-|glsoat-|glft-|glimt-|glagent-|gloas-|glffct-", 20, _G),
-    ("gitlab-token", "GR1348941", 20, _U),
-    ("google-key", "AIza", 35, _U),
-    ("google-token", "ya29.|GOCSPX-|1//0", 20, _U),
-    ("stripe-key", "sk_live_|sk_test_|rk_live_|rk_test_|sk_org_live_|sk_org_test_|sk_prod_|rk_prod_", 10, _W),
-    ("stripe-secret", "whsec_", 16, _S),
-    ("slack-token", "xoxe.xox[a-z]-|xox[a-z]-|xapp-", 10, "[A-Za-z0-9-]{%d,}"),
-    ("sendgrid-key", "SG.", 16, r"[A-Za-z0-9_-]{%d,40}\.[A-Za-z0-9_-]{16,}"),
-    ("doppler-token", "dp.pt.|dp.st.|dp.sa.|dp.ct.|dp.scim.|dp.audit.", 30, r"(?:[a-z0-9_-]{2,35}\.)?" + _W),
-    ("dynatrace-token", "dt0c01.|dt0s16.", 20, r"[A-Z0-9]{%d,30}\.[A-Z0-9]{40,}[A-Za-z0-9]*"),
-    ("airtable-token", "pat", 14, r"[A-Za-z0-9]{%d}\.[0-9a-f]{64}(?![0-9A-Za-z])"),
-    # Twilio, Firecrawl; Mailgun, Databricks, Pulumi, Buildkite, Sonar, RubyGems, Shippo, Sourcegraph
-    ("service-token", "SK|fc-|sk_", 32, "[0-9a-f]{%d,64}(?![0-9A-Za-z])"),
-    ("service-token", "key-|dapi|pul-|bkua_|squ_|sqp_|sqa_|rubygems_|shippo_live_|shippo_test_|sgp_|e2b_|cal_live_", 32,
-     "(?:[0-9a-f]{16}_)?[0-9a-f]{%d,64}(?![0-9A-Za-z])"),
-    ("service-token", "waka_|amzn.mws.|access-production-|access-sandbox-|ctx7sk-|sk-lf-", 36,
-     "[0-9a-f-]{%d}(?![0-9A-Za-z])"),
-    # npm, Hugging Face, DigitalOcean, Shopify, Linear, Notion, Groq, xAI, Perplexity, Replicate, and so on
-    ("service-token", "npm_|api_org_|dop_v1_|doo_v1_|dor_v1_|shpat_|shpca_|shppa_|shpss_|lin_api_|lin_oauth_|ntn_|"
-     "secret_|gsk_|xai-|pplx-|ATBB|nfp_|napi_|phx_|EZAK|EZTK|jina_|rdme_|pnu_|p8e-|ico-|csk-|CLOJARS_|AKCp|cmVmd|"
-     "EAAC|IGQVJ|vcp_|apify_api_|tvly-|tvly-dev-|tvly-prod-", 32, _W),
-    ("service-token", "hf_|r8_|oy2|cio|fw_|re_|y0_|AQ.|sl.|A3-", 20, "(?=[A-Za-z-]*[0-9])[A-Za-z0-9_-]{%d,}"),
-    ("service-token", "LTAI|rnd_|tr_dev_|tr_prod_|lip_|API-|4b1d", 20, "(?=[A-Za-z]*[0-9])" + _W),
-    # Vault, Supabase, Figma, Docker, New Relic, Heroku, Square, LangSmith, CircleCI, Postman, PyPI, Tailscale
-    ("service-token", "hvs.|hvb.|hvr.|sbp_|sb_secret_|figd_|dckr_pat_|dckr_oat_|NRAK-|NRII-|HRKU-|sq0csp-|sq0atp-|EAAA|"
-     "lsv2_pt_|lsv2_sk_|CCIPAT_|PMAK-|PMAT-|pypi-|pcsk_|nvapi-|xkeysib-|xsmtpsib-|fio-u-|dnkey-|tfp_|duffel_live_|"
-     "duffel_test_|sha256~|AQVN|bb_live_|bb_test_|FLWSECK-|FLWSECK_TEST-|tskey-", 20,
-     "(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_.-]{%d,}"),
-    # Grafana, Sentry, Atlassian, PlanetScale, Fly, 1Password, Bedrock
-    ("service-token", "glsa_|glc_|sntrys_|sntryu_|ATATT3|pscale_tkn_|pscale_pw_|pscale_oauth_|fm1_|fm2_|fo1_|ops_eyJ|"
-     "fm1a_|fm1r_|ABSK|sk.eyJ", 32, _S),
-    ("vault-token", "s.", 24, "(?=[A-Za-z]*[0-9])[A-Za-z0-9]{%d}(?![A-Za-z0-9_.(-])"),
-    ("service-token", "v1.0-", 24, "[0-9a-f]{%d}-[0-9a-f]{100,}"),  # Cloudflare
-)  # fmt: skip
-# kind, what a suspicious word contains, pattern
-_SHAPES = (
-    ("telegram-token", ":A", r"(?:(?<![A-Za-z0-9])|(?<=bot))[0-9]{8,10}:A[A-Za-z0-9_-]{33,}"),
-    ("terraform-token", ".atlasv1.", r"(?:(?<![A-Za-z0-9])[A-Za-z0-9]{14})?\.atlasv1\.[A-Za-z0-9_-]{60,}"),
-    ("jwt", "eyJ", r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))eyJ[A-Za-z0-9_-]{10,}\.(?:eyJ)?[A-Za-z0-9_-]{10,}"
-     r"(?:\.[A-Za-z0-9_-]+){0,3}"),
-    ("azure-secret", "Q~", r"(?<![A-Za-z0-9_~.])[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~])"),
-    ("discord-token", ".", r"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
-    ("service-token", ".", r"(?<![A-Za-z0-9])(?:pat|sat)\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
-)  # fmt: skip
-_UNKNOWN = (  # a short word and much that is random, as vendors make their tokens; but not hashes and identifiers
-    r"(?<![A-Za-z0-9_-])(?<!sha1=)(?<!sha256=)(?<!sha512=)([a-z][a-z0-9]{1,9}[_-](?:[a-z0-9]{2,8}[_-]){0,2})"
-    r"([A-Za-z0-9]{28,})(?![A-Za-z0-9_/+=-])"
-)
+    Span = tuple[int, int, str]
+
+# What vendors begin their tokens with, by kind. After it comes something random. A short one, or one without a sign
+# at its end, begins a word.
+_PREFIXES = {
+    "private-key": "AGE-SECRET-KEY-1",
+    "anthropic-key": "sk-ant-",
+    "openai-key": "sk-proj- sk-svcacct- sk-or-v1- sk-",
+    "github-token": "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+    "gitlab-token": "glpat- gldt- glrt- glcbt- glptt- glsoat- glft- glimt- glagent- gloas- glffct- GR1348941",
+    "google-key": "AIza",
+    "google-token": "ya29. GOCSPX-",
+    "stripe-key": "sk_live_ sk_test_ rk_live_ rk_test_ sk_org_live_ sk_org_test_ sk_prod_ rk_prod_ whsec_",
+    "slack-token": "xoxb- xoxp- xoxa- xoxr- xoxs- xoxc- xoxd- xoxe- xoxe.xoxb- xoxe.xoxp- xapp-",
+    "service-token": """
+        SK fc- sk_ key- dapi pul- bkua_ squ_ sqp_ sqa_ rubygems_ shippo_live_ shippo_test_ sgp_ e2b_ cal_live_ waka_
+        amzn.mws. access-production- access-sandbox- ctx7sk- sk-lf- npm_ api_org_ dop_v1_ doo_v1_ dor_v1_ shpat_ shpca_
+        shppa_ shpss_ lin_api_ lin_oauth_ ntn_ secret_ gsk_ xai- pplx- ATBB nfp_ napi_ phx_ EZAK EZTK jina_ rdme_ pnu_
+        p8e- ico- csk- CLOJARS_ AKCp cmVmd EAAC IGQVJ vcp_ apify_api_ tvly- hf_ r8_ oy2 cio fw_ re_ y0_ AQ. sl. A3-
+        LTAI AKID rnd_ tr_dev_ tr_prod_ lip_ API- 4b1d hvs. hvb. hvr. sbp_ sb_secret_ figd_ dckr_pat_ dckr_oat_ NRAK-
+        NRII- HRKU- sq0csp- sq0atp- EAAA lsv2_pt_ lsv2_sk_ CCIPAT_ PMAK- PMAT- pypi- pcsk_ nvapi- xkeysib- xsmtpsib-
+        fio-u- dnkey- tfp_ duffel_live_ duffel_test_ sha256~ AQVN bb_live_ bb_test_ FLWSECK- FLWSECK_TEST- tskey- glsa_
+        glc_ sntrys_ sntryu_ ATATT3 pscale_tkn_ pscale_pw_ pscale_oauth_ fm1_ fm2_ fo1_ fm1a_ fm1r_ ops_eyJ ABSK sk.eyJ
+        pk.eyJ ATCTT3 CFPAT- dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit. pat-na1- pat-eu1- s. v1.0-
+    """,
+}
+_HEADS = [(head, kind) for kind, heads in _PREFIXES.items() for head in heads.split()]
 _IDS = ("toolu", "msg", "req", "call", "run", "chatcmpl", "file", "thread", "resp", "pk", "org", "sha256", "sha512")
 
 _NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
-_TOKEN = _NAME_CHARS | frozenset("+/=~%:")
+_TOKEN_CHARS = _NAME_CHARS | frozenset("+/=")
+_TOKEN = _TOKEN_CHARS | frozenset("~%:")
 _SIGNS = {"=": "=", ":": ":", "：": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
 _NAME_TAIL = (*_QUOTES, "\\", "]", "?", "*", *"0123456789")
-# Words between a name and its value in a sentence: "das Passwort lautet x", "password for the db: x".
-_LINKS = ("is", "ist", "lautet", "est", "es", "é", "è", "to", "was", "jest", "は", "是", "为", "는", "은")
-_LINKS_GLUED = ("は", "是", "为", "為", "는", "은", ":", "：")
+_ENTRY = ("value=", "value:", "default =", "default:")
+_AROUND = "\"'`()[]<>,;.:|*"  # a word in a sentence
+_CODE_SIGNS = frozenset("=({<,/\\")
+_LINKS = ("is", "ist", "lautet", "est", "es", "to", "was", "jest")  # between a name and its value in a sentence
+_LINKS_GLUED = ("は", "是", "为", "為", "는", "은", "：")
 _VALUE_MAX_CHARS = 4096
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
 _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
@@ -121,72 +86,78 @@ _REFERENCES = ("$", "{", "<", "%", "--", "ENC[", "arn:", "vault:", "file:", "dat
 _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
 
 
-def tokens(text: str, words: str, suspects: list[tuple[str, str, int, str]]) -> str:
-    """The text without tokens of known form, of which `words` has those that may be some, and without `suspects`."""
-    rows = [(kind, pattern) for kind, part, pattern in _SHAPES if part in words]
-    for kind, heads, least, pattern in _PREFIXED if words else ():
-        parts = [head.partition("[")[0] for head in heads.split("|")]
-        if any(part in words and _may_match(text, part, least) for part in parts):
-            edge = _B if len(min(parts, key=len)) > 3 else "(?<![_-])" + _B
-            rows.append((kind, edge + "(?:%s)" % heads.replace(".", r"\.") + pattern % least))
-    pieces = [piece for word in words.split() for piece in word.replace("_", "-").split("-")[1:]]
-    rows += [("token", _UNKNOWN)] if any(_is_random(piece, 28) for piece in pieces) else []
-    rows += [(kind, pattern) for kind, head, least, pattern in suspects if not least or _may_match(text, head, least)]
-    for kind, pattern in sorted(rows, key=lambda row: row[0] != "private-key"):  # a key may hold other forms
-        text = _hidden(text, kind, pattern)
-    return text
-
-
-def _may_match(text: str, literal: str, run: int) -> bool:
-    """Whether some occurrence starts a word and has `run` token characters after it."""
-    at = text.find(literal)
-    while at >= 0:
-        end = at + len(literal)
-        piece = text[end : end + run]
-        if len(piece) == run and _TOKEN.issuperset(piece):
-            before = text[max(0, at - 6) : at]  # an escaped character ends the word before it too
-            is_word = before[-1:] not in _NAME_CHARS or before[-1:] in "_-."
-            if is_word or any(sign in before for sign in "\\%[;"):
-                return True
-        at = text.find(literal, end)
-    return False
-
-
-def _hidden(text: str, kind: str, pattern: str) -> str:
+def places(text: str, rows: Iterable[tuple[str, str, str]]) -> Iterator[Span]:
+    """Secrets beside a literal, by the patterns of `redact`."""
     import re
 
-    def hide(match: Match[str]) -> str:
-        group = match.lastindex or 0
-        secret = match.group(group)
-        if pattern is _UNKNOWN:
-            is_id = match.group(1).rstrip("_-").partition("_")[0].partition("-")[0] in _IDS
-            if is_id or not _is_random(secret, 28) or secret.islower() or secret.isupper():
-                return match.group()
-            group = 0
-        elif kind == "secret" and "\n" in secret:  # the entries of a Kubernetes secret
-            return re.sub(r"(?m)(: +[\"']?)(?!\|)([^\s\"'{$]{4,})", r"\1%ssecret]" % MARK, match.group())
-        # A token with its body blanked out, or the one that is printed in a manual.
-        is_kept = len(set(secret[len(secret) // 2 :])) <= 2 or "EXAMPLE" in secret or _is_elided(secret)
-        if kind in ("password", "authorization", "secret"):
-            is_kept = stands_in(secret) or (kind == "authorization" and _is_code(secret))
-        elif kind == "cookie":
-            is_kept = not any(_is_credential(*part.partition("=")[::2]) for part in secret.split(";"))
-        elif kind == "webhook":
-            is_kept = sum(c.isdigit() for c in secret) < 5
-        elif pattern.startswith("://("):
-            is_kept = not _is_random(secret, 20)
-        if is_kept:
-            return match.group()
-        start, end = match.start(group) - match.start(), match.end(group) - match.start()
-        return match.group()[:start] + MARK + kind + "]" + match.group()[end:]
+    for kind, _, pattern in rows:
+        for match in re.finditer(pattern, text):
+            first, last = match.span(match.lastindex or 0)
+            if kind == "secret" and "\n" in text[first:last]:  # the entries of a Kubernetes secret
+                for entry in re.finditer(r": +[\"']?(?!\|)([^\s\"'{$]{4,})", text[first:last]):
+                    yield first + entry.start(1), first + entry.end(1), kind
+            elif not _is_harmless(kind, text[first:last]):
+                yield first, last, kind
 
-    return re.sub(pattern, hide, text)
+
+def _is_harmless(kind: str, secret: str) -> bool:
+    if kind == "cookie":
+        return not any(_is_credential(*part.partition("=")[::2]) for part in secret.split(";"))
+    if kind == "webhook":
+        return sum(c.isdigit() for c in secret) < 5
+    if kind == "token":
+        return not _is_random(secret, 20)
+    if kind in ("password", "secret", "authorization"):
+        return stands_in(secret) or (kind == "authorization" and _is_code(secret))
+    return "EXAMPLE" in secret or len(set(secret)) < 8
 
 
 def _is_credential(name: str, value: str) -> bool:
     """Whether a cookie opens something: `sid=abcdef123456`, but not `PART_NUMBER=ROCKET_0001`."""
     is_session = any(word in name.lower() for word in ("sess", "sid", "token", "auth", "jwt", "sso"))
     return _is_random(value, 16) or (is_session and len(value) >= 10 and sum(c.isdigit() for c in value) > 1)
+
+
+def tokens(text: str, words: list[str]) -> Iterator[Span]:
+    """Tokens by their own form: what a vendor begins them with, random parts with a dot, or one after a short name."""
+    line = " ".join(words)
+    heads = [(head, kind) for head, kind in _HEADS if head in line]
+    at = 0
+    for word in words:
+        at = text.index(word, at)
+        start, end = at + (text[at - 1 : at] == "\\"), at + len(word)  # an escaped character ends the word before it
+        spans = (_vendor_token(text, start, end, head, kind) for head, kind in heads)
+        yield from [span for span in spans if span] or _random_words(text, start, end)
+        at = end
+
+
+def _vendor_token(text: str, start: int, end: int, head: str, kind: str) -> Span | None:
+    is_first = head.isalnum() or len(head) < 4
+    first = text.find(head, start, start + len(head) if is_first else end)
+    last = body = first + len(head)
+    while text[last : last + 1] in _TOKEN_CHARS:
+        last += 1
+    last -= text[last - 1] == "."
+    changes = _changes(text[body:last].replace("-", ""))
+    is_random = last - body >= (20 if is_first else 16) and changes * (4 if is_first else 6) >= last - body
+    return (first, last, kind) if first >= 0 and is_random and "EXAMPLE" not in text[first:last] else None
+
+
+def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
+    word = text[start:end]
+    parts = [part for part in word.split(".") if _is_random(part, 14)]
+    name, _, body = word.replace("-", "_").rpartition("_")
+    if len(parts) > 1 and len("".join(parts)) >= 40:
+        yield start, end, "jwt" if word.startswith("eyJ") else "token"
+    elif name.islower() and len(name) < 28 and name.partition("_")[0] not in _IDS and _is_random(body, 28):
+        is_hash = "sha" in text[max(0, start - 8) : start] or text[end : end + 1] in ("/", "+", "=")
+        if not is_hash and not body.islower() and not body.isupper():
+            yield start, end, "token"
+
+
+def _changes(value: str) -> int:
+    """How often a digit stands beside another sign, or a capital after a small letter: in names, dates and paths seldom."""
+    return sum(a.isdigit() != b.isdigit() or (a.islower() and b.isupper()) for a, b in zip(value, value[1:]))
 
 
 def named(name: str, kind: str) -> str:
@@ -198,40 +169,27 @@ def named(name: str, kind: str) -> str:
     return next((known for head, known in _KEYS.items() if stem.endswith(head)), kind) if kind == "key" else kind
 
 
-def assignment(text: str, at: int, end: int, kind: str) -> tuple[int, int, str] | None:
+def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     """The secret assigned to the name whose last word is `text[at:end]`, if there is one."""
     key_at, furthest = at, max(0, at - 64)
     while key_at > furthest and text[key_at - 1] in _NAME_CHARS:
         key_at -= 1
-    name = text[key_at:end]
-    sign, start = _separator(text, end, is_foreign=not name.isascii())
+    name, before = text[key_at:end], text[max(0, key_at - 10) : key_at].lower()
     kind = named(_snake(name), kind)
-    if not sign or not kind or text.endswith(MARK, 0, key_at):
+    is_part = before[-1:] == text[end : end + 1] == ":"  # of an ARN
+    if not kind or is_part or before.endswith((MARK, "::", "page ", "next ", "public ")):
         return None
-    before, option = text[key_at - 1 : key_at], name.startswith("-")
-    is_part = before == text[end : end + 1] == ":"  # of an ARN
-    if is_part or text[max(0, key_at - 7) : key_at].lower().endswith(("::", "page ", "next ", "public ")):
-        return None
-    if sign == ">" and before != "<":
-        sign = "link"
+    sign, start = _separator(text, end, is_foreign=not name.isascii())
+    option = name.startswith("-") and before[-1:] != "\\"
+    if not sign and not (option and start > end):
+        return _in_sentence(text, start, name, kind)
     glued = sign == "=" and text[start - 1] == "="
     stops = _ENV_STOPS if glued and name.isupper() else _STOPS
     first, last, quoted = _value(text, start, stops)
-    if not name.isascii() and not text[first:last].isascii():  # `パスワードはabc123です`
-        last = first + next(number for number, c in enumerate(text[first:last]) if not c.isascii())
-    if sign in ("link", " ") and not option:
-        if sign == " " and name.lower() == "pass":
-            return None  # the verb
-        value = text[first:last].rstrip(".!?") if not quoted else text[first:last]
-        last = first + len(value)
-        is_odd = _is_odd(value) if kind not in _WEAK else _is_random(value, 20)
-        if quoted and sign == " " and kind == "password" and not name.lower().endswith("pass"):
-            is_plain = stands_in(value) or not {" ", "="}.isdisjoint(value)
-            is_odd = is_odd or (len(value) > 5 and not is_plain and _is_unusual(value, True))
-        return (first, last, kind) if is_odd and "://" not in value else None
-    if (quoted or text[last : last + 1] != "<") if sign == ">" else sign == "==" and not quoted:
+    is_markup = sign == ">"
+    if (quoted or not text.startswith("</", last)) if is_markup else sign == "==" and not quoted:
         return None
-    strict = stops is _ENV_STOPS or sign == ">" or (glued and (option or before in ("?", "&")))
+    strict = stops is _ENV_STOPS or (is_markup and before[-1:] == "<") or (glued and (option or before[-1:] in ("?", "&")))
     strict = strict or (option and last - first >= 10)
     for is_typed in (False, True):
         if is_typed:  # `token: str = "..."`: the value comes after the type
@@ -243,12 +201,12 @@ def assignment(text: str, at: int, end: int, kind: str) -> tuple[int, int, str] 
         if kind in _WEAK and not _is_random(value, 20):
             is_env = strict and name.isupper() and len(value) >= 12 and _TOKEN.issuperset(value)
             is_env = is_env and any(c.isdigit() for c in value)
-            is_id = before in ("?", "&") and len(value) == 36
+            is_id = before[-1:] in ("?", "&") and len(value) == 36
             if not (is_env or is_id) and (kind in ("key", "pat") or not _is_odd(value)):
                 continue
         if last - first >= 3 and is_secret(value, quoted=quoted, strict=strict and not is_typed, kind=kind):
             return first, last, kind
-    return None
+    return _in_sentence(text, start, name, kind) if sign == ":" and not quoted else None
 
 
 def _snake(name: str) -> str:
@@ -257,18 +215,22 @@ def _snake(name: str) -> str:
 
 
 def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
-    """The sign between a name that ends at `at` and its value, and where the value starts."""
-    while is_foreign and text[at : at + 1].isalpha() and not text.startswith(_LINKS_GLUED, at):
+    """The sign between a name that ends at `at` and its value, "" in a sentence, and where the value starts."""
+    while is_foreign and text[at : at + 1].isalpha() and text[at] not in _LINKS_GLUED:
         at += 1  # an inflected ending
     while text[at : at + 1] in _NAME_TAIL:
         at += 1
+    rest = text[at : at + 32]
+    bare = rest.lstrip(" \t\n{")
+    if bare != rest and bare.startswith(_ENTRY):  # `name="password" value="…"`, or on the next line `value: …`
+        at += len(rest) - len(bare) + (7 if bare[0] == "d" else 5)
     sign_at = _skip_blanks(text, at)
     sign = text[sign_at : sign_at + 1]
-    if sign not in _SIGNS:
-        return _link(text, at, sign_at)
     after = sign_at + 1
-    if sign == ":" and text.startswith((":", "//"), after):
-        return "", at
+    if text.startswith(" is ", at):
+        return ":", at + 4
+    if sign not in _SIGNS or (sign == ":" and text.startswith((":", "//"), after)):
+        return "", sign_at if sign_at > at or is_foreign or sign in (",", "(") else len(text)
     while sign != ">" and text[after : after + 1] in ("=", ">"):
         sign, after = sign + text[after], after + 1
     if text.startswith(("** ", "**\t"), after):  # `**Password:** …`, as answers are written
@@ -277,49 +239,43 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
     return _SIGNS.get(sign, "=="), after + (text[after : after + 1] == "N" and text[after + 1 : after + 2] == "'")
 
 
-def _link(text: str, at: int, sign_at: int) -> tuple[str, int]:
-    """As `_separator`, where words or the grammar of a file stand between: "is", `value=`, a table, an argument."""
-    if text.startswith(" is ", at):
-        return "is", at + 4
-    if text.startswith(_LINKS_GLUED[:-2], at):
-        return "link", _skip_blanks(text, at + 1)
-    for form in (' value="', " value='", ", ", ",", " | ", " (", " {\n", "\n"):
-        if text.startswith(form, at):
-            if form[-1] in "\"'":
-                return "=", at + len(form) - 1
-            start = _skip_blanks(text, at + len(form))
-            if form[-1] in "\n":  # an entry of a list: `- name: DB_PASSWORD`, below it `value: …`
-                word, colon, _ = text[start : start + 32].partition(":" if form == "\n" else "=")
-                if not colon or word.strip() not in ("value", "default"):
-                    return "", at
-                return ":", _skip_blanks(text, start + len(word) + 1)
-            is_call = form in (", ", ",") and text[start : start + 1] not in _QUOTES
-            return ("", at) if is_call else ("link", start)
-    start = sign_at
-    for _ in range(5):
-        word = text[start : start + 24].split(" ", 1)[0]
-        if word in _LINKS or (word[-1:] == ":" and word[:-1].isalpha()):
-            return "link", _skip_blanks(text, start + len(word))
-        if not word.isalpha():
+def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
+    """The first of the next words that can only be a secret: "the password of the server was changed to …"."""
+    piece = text[at : at + 640].partition("\n")[0]
+    piece = piece if piece.isascii() else "".join([c if c.isascii() else " " for c in piece])
+    is_near, is_first, end = True, not name.lower().endswith("pass"), 0  # the verb
+    for word in piece.split(None, 7)[:7]:
+        start = piece.index(word, end)
+        end = start + len(word)
+        value = word.strip(_AROUND)
+        first = at + start + len(word) - len(word.lstrip(_AROUND))
+        if _is_odd(value, kind, is_near=is_near, is_first=is_first, is_quoted=word.lstrip("(,")[:1] in _QUOTES):
+            return first, first + len(value), kind
+        if value and (word[-1] in ".;" or "=" in word):
             break
-        start = _skip_blanks(text, start + len(word))
-    return (" ", sign_at) if sign_at > at else ("", at)
+        is_first = is_first and not value
+        is_near = is_first or word in _LINKS or word[-1] == ":" or not name.isascii()
+    return None
 
 
-def _is_odd(value: str) -> bool:
+def _is_odd(
+    value: str, kind: str = "", *, is_near: bool = True, is_quoted: bool = False, is_first: bool = False
+) -> bool:
     """Whether a word in a sentence can only be a password or token: `m0nkeyBusiness7`, not `Base64Url`."""
     if len(value) < 6 or len(value) > _CODE_MAX_CHARS or stands_in(value) or _is_code(value) or "/" in value[:1]:
         return False
     has_letter, has_digit = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
     is_address = "@" in value[1:-1] and "." in value.partition("@")[2]
-    if not (has_letter and has_digit) or is_address or not value.isascii() or " " in value:
-        return False
-    if "=" in value:
-        return _is_random(value, 16)
+    if not (has_letter and has_digit) or is_address or not _CODE_SIGNS.isdisjoint(value):
+        return _is_random(value, 20)
+    if kind in _WEAK or _is_random(value, 16):
+        return is_near and _is_random(value, 20 if kind in _WEAK else 16)
     shape = "".join(["0" if c.isdigit() else c for c in value]).replace("00", "0").replace("00", "0")
     triples = zip(shape, shape[1:], shape[2:])
     is_leet = any(a.isalpha() and b == "0" and c.islower() for a, b, c in triples) and not value.islower()
-    return is_leet or any(c in "!@#$^&*" for c in value[1:]) or _is_random(value, 16)
+    is_chosen = (is_quoted or is_first) and kind == "password" and _is_unusual(value, True)
+    is_id = kind in ("token", "secret") and len(value) == 36 and value.count("-") == 4
+    return (is_near and (is_leet or is_chosen or is_id)) or any(c in "!@#$^&*?" for c in value[1:])
 
 
 def _is_random(value: str, least: int) -> bool:
@@ -329,13 +285,12 @@ def _is_random(value: str, least: int) -> bool:
     tail = value.rpartition(".")[2] if "." in value else ""
     if {"/", "."} <= {*value} or (len(tail) < 6 and tail.isalpha()):  # a path, a file
         return False
-    digits = sum(c.isdigit() for c in value)
-    runs = sum(a.isdigit() != b.isdigit() for a, b in zip(value, value[1:]))
-    if (value.count("-") == 4 and len(value) == 36) or digits < 2 or runs < 4 + len(value) // 24:
+    if (value.count("-") == 4 and len(value) == 36) or not any(c.isdigit() for c in value):
         return False
     bare = value.strip("=")
     is_mixed = any(c.isupper() for c in bare) and any(c.islower() for c in bare)
-    return is_mixed or (len(bare) >= 24 and runs >= 8)
+    pairs = sum(a.islower() and b.islower() for a, b in zip(bare, bare[1:]))  # a third where words stand together
+    return _changes(value) * 4 >= len(value) and (pairs * 3 < len(value) if is_mixed else len(bare) >= 24)
 
 
 def _skip_blanks(text: str, at: int) -> int:
@@ -346,7 +301,7 @@ def _skip_blanks(text: str, at: int) -> int:
 
 def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool]:
     """Where the value at `start` begins and ends inside its quotes, and whether it has any."""
-    at = start + (text[start : start + 1] in tuple("fbruFBRU") and text[start + 1 : start + 2] in _QUOTES)
+    at = start + (text[start : start + 1] in tuple("fbruFBRU@") and text[start + 1 : start + 2] in _QUOTES)
     escapes = at
     while text[escapes : escapes + 1] == "\\":
         escapes += 1
@@ -378,7 +333,7 @@ def stands_in(value: str) -> bool:
         return True
     if "EXAMPLE" in value or (value[0] in "^~#" and value[1:].replace(".", "").isalnum() and len(value) < 10):
         return True  # a version, a colour
-    if any(sign in value for sign in ("(?", "%s", "[^", "a-z", "A-Z", "0-9", "\\.", "\\(")):
+    if any(sign in value for sign in ("(?", "%s", "[^", "a-z", "A-Z", "0-9", "\\.", "\\(", "\\x", "\\-")):
         return True  # a pattern
     is_hash = value[0] == "$" and len(value) >= 20 and value.count("$") >= 3
     if (value.startswith(_REFERENCES) and not is_hash) or "://" in value or "${" in value or "{{" in value:
@@ -399,7 +354,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     chosen = kind in ("password", "secret")  # by a person: it may be an ordinary word, which tokens never are
     if len(value) > _CODE_MAX_CHARS:
         return not value.startswith(MARK)
-    is_path = (value[:1] == "/" and value[1:2].isalnum()) or value.startswith(("./", "../", "~/", "~\\", ".\\", "..\\"))
+    is_path = (value[:1] == "/" and not _is_random(value, 32)) or value.startswith(("./", "../", "~/", "~\\", ".\\", "..\\"))
     if is_path or (value[1:3] in (":\\", ":/") and value[0].isalpha()) or stands_in(value):
         return False
     if value.isdigit():
@@ -429,7 +384,7 @@ def _words(value: str) -> list[str]:
 
 
 def _is_code(value: str) -> bool:
-    head, call, _ = value.partition("(")
+    head, call, _ = value.replace("[0]", "").replace("[1]", "").partition("(")
     if call or value[-1] in "[{(" or value.startswith(("--", "*", "!")):
         return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
     head, index, _ = value.partition("[")
