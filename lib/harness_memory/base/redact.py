@@ -36,7 +36,7 @@ _PEM = (  # a key between its edges; without the second edge, its headers and li
 _WORD = r"[\"']?([^\s\"'\[\]$-][^\s\"'\[\]]{2,})"
 _OPTION = r"(?:%s)\b[^\n|;&]{0,200}?\s(?:%s)" + _WORD
 _QUOTED = r"[\"']([^\s\"']{4,})[\"']"
-# kind, literals of which one must be there (with another after `&`), and the pattern of which the last group is the secret
+# kind, literals of which one must be there (with another after `&`), pattern whose last group is the secret
 _PLACES = (
     ("private-key", "PRIVATE KEY", _PEM),
     ("private-key", "Private-Lines:", r"Private-Lines: [0-9]{1,3}((?:\s{1,4}[A-Za-z0-9+/=]{16,}){1,64})"),
@@ -62,14 +62,15 @@ _PLACES = (
      r"\bmachine\s{1,8}[^\s\"']{1,200}\s{1,8}login\s{1,8}[^\s\"']{1,100}\s{1,8}password\s{1,8}" + _WORD),
     ("password", "mysql& -p|mariadb& -p|7z & -p", _OPTION % ("mysql[a-z]*|mariadb[a-z-]*|7z", "-p")),
     ("password", "docker login|sshpass|mongo& -p|cqlsh|az login|twine |cf login|beeline& -p|useradd& -p|rdesktop& -p",
-     _OPTION % ("docker login|sshpass|mongo[a-z]*|cqlsh|az login|twine upload|cf login|beeline|useradd|rdesktop", "-p[ =]?")),
+     _OPTION % ("(?:docker|az|cf) login|sshpass|mongo[a-z]*|cqlsh|twine upload|beeline|useradd|rdesktop", "-p[ =]?")),
     ("password", "sqlcmd|bcp & -P|zip & -P|mosquitto_& -P|ipmitool",
      _OPTION % (r"sqlcmd|bcp|(?<![a-z])(?:un)?zip|mosquitto_[a-z]+|ipmitool", "-P ?")),
     ("password", "redis-cli& -a", _OPTION % ("redis-cli", "-a ?")),
+    ("password", "http & -a |https & -a |xh & -a ", _OPTION % ("https?|xh", r"-a [\"']?[^\s:\"']{1,80}:")),
     ("password", "ldap& -w", _OPTION % (r"ldap[a-z]+", "-w ?")),
     ("password", "openssl& -k|openssl& -pass", _OPTION % ("openssl", r"-k |-pass(?:in|out)? pass:")),
-    ("password", "curl & -|http& -a |xh & -a ",
-     r"\s(?:-[a-zA-Z]{0,4}u|--user|-a)[ =]?[\"']?[^\s:\"'\[$]{1,100}:(?![0-9]+(?![^\s\"']))([^\s\"'\[\]]{3,})"),
+    ("password", "curl & -",
+     r"\s(?:-[a-zA-Z]{0,4}u|--user)[ =]?[\"']?[^\s:\"'\[$]{1,100}:(?![0-9]+(?![^\s\"']))([^\s\"'\[\]]{3,})"),
     ("password", "htpasswd|lftp |smbclient|rabbitmqctl|etcdctl|/user:|/u:|passwd <<<|net user |sqlplus ",
      r"(?:htpasswd -[A-Za-z]*b[A-Za-z]*(?: [^\s'\"]{1,200}){1,2} |lftp -u [^\s,]{1,80},|net user [^\s/]{1,80} "
      r"|smbclient [^\n]{1,200}? -U [^\s%]{1,80}%|sqlplus [^\s/]{1,80}/"
@@ -97,30 +98,24 @@ _URLS = (
 )
 _RULES = [(*head.partition("&")[::2], row) for row in _PLACES for head in row[1].split("|") if head]
 
-# Names whose value is a secret, by the end of the name, `-` written `_`: the kind of it.
-_NAMES = {
-    **dict.fromkeys(
-        ("password", "passwd", "passphrase", "pwd", "pass", "passcode", "passwort", "passe", "pw"), "password"
-    ),
-    **dict.fromkeys(("psk", "kennwort", "wachtwoord", "senha", "clave", "parola", "heslo", "mdp", "kata sandi"), "password"),
-    **dict.fromkeys(("credential", "credentials", "creds", "zugangsdaten"), "credential"),
-    "secret": "secret",
-    "token": "token",
-    "jeton": "token",
-    "key": "key",
-    "auth": "auth",
-    "bearer": "bearer-token",
-    "_pat": "pat",
-    "secret_key_base": "secret-key",
-    "client_key_data": "private-key",
-}
-_NAMES_BEYOND_ASCII = {
-    **dict.fromkeys(
-        ("парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호", "hasło", "şifre", "lösenord"), "password"
-    ),
-    **dict.fromkeys(("contraseñ", "पासवर्ड", "كلمة المرور", "كلمة السر", "mật khẩu", "jelszó", "סיסמ"), "password"),
-    **dict.fromkeys(("токен", "令牌", "トークン", "토큰", "密钥", "密鑰", "キー", "schlüssel", "clé api"), "token"),
-}
+# Names whose value is a secret, by the end of the name, `-` written `_`; and those with other letters.
+_NAMES, _NAMES_BEYOND_ASCII = (
+    {name: kind for kind, names in kinds.items() for name in names.split("|")}
+    for kinds in (
+        {
+            "password": "password|passwd|passphrase|pwd|pass|passcode|passwort|passe|pw|psk|kennwort|wachtwoord|senha"
+            "|clave|parola|heslo|mdp|kata sandi",
+            "credential": "credential|credentials|creds|zugangsdaten",
+            "secret": "secret", "token": "token|jeton", "key": "key", "auth": "auth", "bearer-token": "bearer",
+            "pat": "_pat", "secret-key": "secret_key_base", "private-key": "client_key_data",
+        },
+        {
+            "password": "парол|密码|密碼|口令|パスワード|비밀번호|암호|hasło|şifre|lösenord|contraseñ|पासवर्ड"
+            "|كلمة المرور|كلمة السر|mật khẩu|jelszó|סיסמ",
+            "token": "токен|令牌|トークン|토큰|密钥|密鑰|キー|schlüssel|clé api",
+        },
+    )
+)  # fmt: skip
 _OTHER = ("by", "buy", "com", "sur", "tres", "under", "over", "mon", "tur", "hot")  # words that only end like a name
 _AFTER_NAME = (*" \t\n\"'`\\]?*0123456789_=:>：,(",)
 
@@ -177,33 +172,21 @@ def _has_body(word: bytes) -> bool:
     return any(len(part) >= _BODY_MIN_CHARS and not part.isalpha() and not part.isdigit() for part in parts)
 
 
-def redact_tree(value: Any, kind: str = "", depth: int = 0) -> Any:
-    """A copy of a JSON value with every string redacted, keys too; a secret's name as key condemns all below it."""
-    if depth > MAX_DEPTH:
+def redact_tree(value: Any, names: tuple[str, ...] = ()) -> Any:
+    """A copy of a JSON value with all its text redacted, keys too; each text as the value of every key above it."""
+    if len(names) > MAX_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
-        return {redact(key): redact_tree(child, _kind(key) or kind, depth + 1) for key, child in value.items()}
+        return {redact(key): redact_tree(child, (*names, key)) for key, child in value.items()}
     if isinstance(value, list):
-        return [redact_tree(child, kind, depth + 1) for child in value]
-    if kind and isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        text = str(value)
-        from .secret import is_secret
-
-        bare = text.partition(" ")[2] if kind == "authorization" and " " in text else text
-        if is_secret(bare, quoted=True, strict=False, kind=kind):
-            return MARK + kind + "]"
-    return redact(value) if isinstance(value, str) else value
-
-
-def _kind(key: str) -> str:
-    """The kind of secret that a name announces."""
-    name = _lower(key)
-    for ending, kind in (*_NAMES.items(), ("authorization", "authorization")):
-        if name.endswith(ending) and _ends_name(key, len(name) - len(ending), len(name)):
-            from .secret import named
-
-            return named(name, kind)
-    return ""
+        return [redact_tree(child, (*names, "")) for child in value]
+    if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+        return value
+    text = redact(str(value))
+    for head in ['"%s": """' % name for name in names if name]:
+        line = redact('%s%s"""' % (head, text))
+        text = line[len(head) : -3] if line.startswith(head) else text
+    return text if text != str(value) else value
 
 
 def _lower(text: str) -> str:

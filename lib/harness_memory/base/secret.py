@@ -39,7 +39,7 @@ _IDS = ("toolu", "msg", "req", "call", "run", "chatcmpl", "file", "thread", "res
 
 _NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
 _TOKEN_CHARS = _NAME_CHARS | frozenset("+/=")
-_TOKEN = _TOKEN_CHARS | frozenset("~%:")
+_TOKEN = _TOKEN_CHARS | frozenset("~%")
 _SIGNS = {"=": "=", ":": ":", "：": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
 _NAME_TAIL = (*_QUOTES, "\\", "]", "?", "*", *"0123456789")
@@ -64,25 +64,21 @@ _KEYS = {
 }  # fmt: skip
 # Well-known defaults count as stand-ins: they are on every word list, so hiding them protects nothing.
 _VOCABULARY = """
-    a abc above access admin aes an and any api apikey apitoken app are argon argv at auth authorization
-    authtoken bar base based basic baz bcrypt bearer below bool boolean bot buffer byte bytes cert change
-    changeit changeme char check client code config const correct count credential credentials data db decode
-    default demo digest disabled django dummy e empty enabled encoded encrypted enter env environ environment
-    error example expired fake false field file flag float foo for from generated get getenv github gitlab goes
-    google has hash hashed header here hex hidden hmac i id in include incorrect index insert int integer
-    invalid is it item jwt key kind length let literal local localhost long lorem magic masked md me min missing
-    must mutable mutation my name new nil no none not null number object of off ok old omit omitted on one
-    opaque openai option optional or origin pass passcode passphrase passwd password path pbkdf per placeholder
-    plain plaintext point prefix private process promise prompt public put pw pwd query random read readonly
-    record redacted redis ref refresh replace replaceme req request required response result root safe same
-    sample sanitized secret secrets secretstr see self session set sha short signed size some something stored
-    str string stripe strong super supersecret symbol tbd test tester testing text the this to todo token tokens
-    topsecret true tuple type uint undefined unknown unset usage use user username utf uuid val value var
-    variable vault vec void weak with write wrong www xxx y yes you your yours z
+    a abc access admin and api apikey app argon argv auth authorization authtoken bar base based basic baz bcrypt
+    bearer boolean buffer byte bytes change changeit changeme char client config correct credential credentials data
+    db default demo digest disabled dummy empty enabled encoded encrypted enter env environ environment example
+    expired fake false file flag foo for from generated get getenv github gitlab google hash hashed header here hex
+    hidden id in include incorrect index insert int integer invalid is item key length literal local localhost magic
+    md missing my name new no none not null number object of off old omitted on one opaque option optional or origin
+    pass passphrase passwd password path pbkdf placeholder plaintext prefix private process promise prompt public pw
+    pwd random read readonly record redacted redis ref refresh replace replaceme request required response result root
+    same sample secret secrets self session set sha short signed size some something stored str string supersecret
+    symbol test testing text the this to todo token tokens topsecret true tuple type uint undefined unknown unset use
+    user username utf uuid val value variable vault void with write www xxx yes you your
 """
 _WORDS = frozenset(_VOCABULARY.split())
 _TELLING = frozenset(("password", "passwd", "secret", "token", "key", "credential", "credentials", "auth"))
-_REFERENCES = ("$", "{", "<", "%", "--", "ENC[", "arn:", "vault:", "file:", "data:", "projects/", "env:", "env(")
+_REFERENCES = ("$", "{", "[", "<", "%", "--", "ENC[", "arn:", "vault:", "file:", "data:", "projects/", "env:", "env(")
 _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
 
 
@@ -101,8 +97,10 @@ def places(text: str, rows: Iterable[tuple[str, str, str]]) -> Iterator[Span]:
 
 
 def _is_harmless(kind: str, secret: str) -> bool:
-    if kind == "cookie":
-        return not any(_is_credential(*part.partition("=")[::2]) for part in secret.split(";"))
+    if kind == "cookie":  # `sid=abcdef123456` opens something, `theme=dark` does not
+        values = [part.partition("=")[2] for part in secret.split(";")]
+        bare = [value for value in values if len(value) >= 10 and not {"_", " "} & {*value}]
+        return not any(sum(c.isdigit() for c in v) > 1 for v in bare) and not any(_is_random(v, 16) for v in values)
     if kind == "webhook":
         return sum(c.isdigit() for c in secret) < 5
     if kind == "token":
@@ -110,12 +108,6 @@ def _is_harmless(kind: str, secret: str) -> bool:
     if kind in ("password", "secret", "authorization"):
         return stands_in(secret) or (kind == "authorization" and _is_code(secret))
     return "EXAMPLE" in secret or len(set(secret)) < 8
-
-
-def _is_credential(name: str, value: str) -> bool:
-    """Whether a cookie opens something: `sid=abcdef123456`, but not `PART_NUMBER=ROCKET_0001`."""
-    is_session = any(word in name.lower() for word in ("sess", "sid", "token", "auth", "jwt", "sso"))
-    return _is_random(value, 16) or (is_session and len(value) >= 10 and sum(c.isdigit() for c in value) > 1)
 
 
 def tokens(text: str, words: list[str]) -> Iterator[Span]:
@@ -126,8 +118,9 @@ def tokens(text: str, words: list[str]) -> Iterator[Span]:
     for word in words:
         at = text.index(word, at)
         start, end = at + (text[at - 1 : at] == "\\"), at + len(word)  # an escaped character ends the word before it
-        spans = (_vendor_token(text, start, end, head, kind) for head, kind in heads)
-        yield from [span for span in spans if span] or _random_words(text, start, end)
+        if "sha" not in text[max(0, at - 8) : at]:  # not a hash, as package managers list them
+            spans = (_vendor_token(text, start, end, head, kind) for head, kind in heads)
+            yield from [span for span in spans if span] or _random_words(text, start, end)
         at = end
 
 
@@ -138,25 +131,28 @@ def _vendor_token(text: str, start: int, end: int, head: str, kind: str) -> Span
     while text[last : last + 1] in _TOKEN_CHARS:
         last += 1
     last -= text[last - 1] == "."
-    changes = _changes(text[body:last].replace("-", ""))
-    is_random = last - body >= (20 if is_first else 16) and changes * (4 if is_first else 6) >= last - body
-    return (first, last, kind) if first >= 0 and is_random and "EXAMPLE" not in text[first:last] else None
+    value = text[body:last].replace("-", "")
+    changes = _changes(value) * (4 if is_first else 6)
+    if not is_first and any(c.isdigit() for c in value) and len(set(value)) > 15:  # one typed by hand
+        changes = max(changes, max(map(len, value.replace(".", "_").split("_"))))
+    is_random = last - body >= (20 if is_first else 16) and changes >= last - body
+    return (first, last, kind) if first >= 0 and is_random and "EXAMPLE" not in value else None
 
 
 def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     word = text[start:end]
     parts = [part for part in word.split(".") if _is_random(part, 14)]
     name, _, body = word.replace("-", "_").rpartition("_")
+    is_named = name.islower() and len(name) < 28 and name.partition("_")[0] not in _IDS
+    is_whole = text[end : end + 1] not in ("/", "+", "=") and not body.islower() and not body.isupper()
     if len(parts) > 1 and len("".join(parts)) >= 40:
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
-    elif name.islower() and len(name) < 28 and name.partition("_")[0] not in _IDS and _is_random(body, 28):
-        is_hash = "sha" in text[max(0, start - 8) : start] or text[end : end + 1] in ("/", "+", "=")
-        if not is_hash and not body.islower() and not body.isupper():
-            yield start, end, "token"
+    elif is_named and is_whole and _is_random(body, 28):
+        yield start, end, "token"
 
 
 def _changes(value: str) -> int:
-    """How often a digit stands beside another sign, or a capital after a small letter: in names, dates and paths seldom."""
+    """How often a digit stands beside another sign, or a capital after a small letter: seldom in names and paths."""
     return sum(a.isdigit() != b.isdigit() or (a.islower() and b.isupper()) for a, b in zip(value, value[1:]))
 
 
@@ -183,29 +179,19 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     option = name.startswith("-") and before[-1:] != "\\"
     if not sign and not (option and start > end):
         return _in_sentence(text, start, name, kind)
-    glued = sign == "=" and text[start - 1] == "="
-    stops = _ENV_STOPS if glued and name.isupper() else _STOPS
-    first, last, quoted = _value(text, start, stops)
-    is_markup = sign == ">"
-    if (quoted or not text.startswith("</", last)) if is_markup else sign == "==" and not quoted:
+    is_glued = sign == "=" and text[start - 1] == "="
+    is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&")
+    first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _STOPS)
+    if (quoted or not text.startswith("</", last)) if sign == ">" else sign == "==" and not quoted:
         return None
-    strict = stops is _ENV_STOPS or (is_markup and before[-1:] == "<") or (glued and (option or before[-1:] in ("?", "&")))
-    strict = strict or (option and last - first >= 10)
-    for is_typed in (False, True):
-        if is_typed:  # `token: str = "..."`: the value comes after the type
-            after = _skip_blanks(text, last + (text[last : last + 1] == "]"))
-            if quoted or sign != ":" or text[after : after + 1] != "=" or text[after + 1 : after + 2] in ("=", ">"):
-                break
-            first, last, quoted = _value(text, _skip_blanks(text, after + 1), stops)
-        value = text[first : last + (not quoted and text[last : last + 1] == "(")]
-        if kind in _WEAK and not _is_random(value, 20):
-            is_env = strict and name.isupper() and len(value) >= 12 and _TOKEN.issuperset(value)
-            is_env = is_env and any(c.isdigit() for c in value)
-            is_id = before[-1:] in ("?", "&") and len(value) == 36
-            if not (is_env or is_id) and (kind in ("key", "pat") or not _is_odd(value)):
-                continue
-        if last - first >= 3 and is_secret(value, quoted=quoted, strict=strict and not is_typed, kind=kind):
-            return first, last, kind
+    is_option = option and (is_glued or last - first >= 10)
+    strict = is_env or is_query or is_option or (sign == ">" and before[-1:] == "<")
+    value = text[first : last + (not quoted and text[last : last + 1] == "(")]
+    if kind in _WEAK and not _is_random(value, 20):
+        is_long = len(value) >= 12 and _TOKEN.issuperset(value) and any(c.isdigit() for c in value)
+        return (first, last, kind) if (is_env or is_query) and is_long and not stands_in(value) else None
+    if last - first >= 3 and is_secret(value, quoted=quoted, strict=strict, kind=kind):
+        return first, last, kind
     return _in_sentence(text, start, name, kind) if sign == ":" and not quoted else None
 
 
@@ -235,8 +221,10 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
         sign, after = sign + text[after], after + 1
     if text.startswith(("** ", "**\t"), after):  # `**Password:** …`, as answers are written
         after += 2
-    after = _skip_blanks(text, after)
-    return _SIGNS.get(sign, "=="), after + (text[after : after + 1] == "N" and text[after + 1 : after + 2] == "'")
+    kind, equals, _ = text[after : after + 48].partition(" = ")  # `token: str = "..."`: the value comes after the type
+    if sign == ":" and equals and kind.strip(" ?]").replace("[", "").replace(".", "").isidentifier():
+        return "=", _skip_blanks(text, after + len(kind) + 3)
+    return _SIGNS.get(sign, "=="), _skip_blanks(text, after)
 
 
 def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
@@ -249,7 +237,8 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
         end = start + len(word)
         value = word.strip(_AROUND)
         first = at + start + len(word) - len(word.lstrip(_AROUND))
-        if _is_odd(value, kind, is_near=is_near, is_first=is_first, is_quoted=word.lstrip("(,")[:1] in _QUOTES):
+        is_plain = is_near and (word.lstrip("(,")[:1] in _QUOTES or (is_first and word[0] != "("))
+        if _is_odd(value, kind, is_near=is_near, is_plain=is_plain):
             return first, first + len(value), kind
         if value and (word[-1] in ".;" or "=" in word):
             break
@@ -258,9 +247,7 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     return None
 
 
-def _is_odd(
-    value: str, kind: str = "", *, is_near: bool = True, is_quoted: bool = False, is_first: bool = False
-) -> bool:
+def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     """Whether a word in a sentence can only be a password or token: `m0nkeyBusiness7`, not `Base64Url`."""
     if len(value) < 6 or len(value) > _CODE_MAX_CHARS or stands_in(value) or _is_code(value) or "/" in value[:1]:
         return False
@@ -273,9 +260,9 @@ def _is_odd(
     shape = "".join(["0" if c.isdigit() else c for c in value]).replace("00", "0").replace("00", "0")
     triples = zip(shape, shape[1:], shape[2:])
     is_leet = any(a.isalpha() and b == "0" and c.islower() for a, b, c in triples) and not value.islower()
-    is_chosen = (is_quoted or is_first) and kind == "password" and _is_unusual(value, True)
+    is_chosen = is_plain and kind == "password" and "-" not in value and _is_unusual(value, True)
     is_id = kind in ("token", "secret") and len(value) == 36 and value.count("-") == 4
-    return (is_near and (is_leet or is_chosen or is_id)) or any(c in "!@#$^&*?" for c in value[1:])
+    return is_chosen or (is_near and (is_leet or is_id)) or any(c in "!@$^&*?" for c in value[1:])
 
 
 def _is_random(value: str, least: int) -> bool:
@@ -301,7 +288,7 @@ def _skip_blanks(text: str, at: int) -> int:
 
 def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool]:
     """Where the value at `start` begins and ends inside its quotes, and whether it has any."""
-    at = start + (text[start : start + 1] in tuple("fbruFBRU@") and text[start + 1 : start + 2] in _QUOTES)
+    at = start + (text[start : start + 1] in tuple("fbruFBRU@N") and text[start + 1 : start + 2] in _QUOTES)
     escapes = at
     while text[escapes : escapes + 1] == "\\":
         escapes += 1
@@ -333,7 +320,7 @@ def stands_in(value: str) -> bool:
         return True
     if "EXAMPLE" in value or (value[0] in "^~#" and value[1:].replace(".", "").isalnum() and len(value) < 10):
         return True  # a version, a colour
-    if any(sign in value for sign in ("(?", "%s", "[^", "a-z", "A-Z", "0-9", "\\.", "\\(", "\\x", "\\-")):
+    if any(sign in value for sign in ("(?", "%s", "[^", "a-z", "A-Z", "0-9", "\\.", "\\(", "\\x", "\\-", "::")):
         return True  # a pattern
     is_hash = value[0] == "$" and len(value) >= 20 and value.count("$") >= 3
     if (value.startswith(_REFERENCES) and not is_hash) or "://" in value or "${" in value or "{{" in value:
@@ -354,7 +341,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     chosen = kind in ("password", "secret")  # by a person: it may be an ordinary word, which tokens never are
     if len(value) > _CODE_MAX_CHARS:
         return not value.startswith(MARK)
-    is_path = (value[:1] == "/" and not _is_random(value, 32)) or value.startswith(("./", "../", "~/", "~\\", ".\\", "..\\"))
+    is_path = value.lstrip("~.")[:1] in ("/", "\\") and not _is_random(value, 32)
     if is_path or (value[1:3] in (":\\", ":/") and value[0].isalpha()) or stands_in(value):
         return False
     if value.isdigit():
