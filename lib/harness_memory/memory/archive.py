@@ -122,8 +122,8 @@ def unpack(raw: IO[bytes], path: str, is_wanted: Callable[[str], object]) -> Ite
         with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
             for member in archive:
                 content = archive.extractfile(member) if member.isreg() and is_wanted(member.name) else None
-                if content:
-                    yield member.name, content.read(settings.ARCHIVE_MAX_BYTES)
+                if content and member.size <= settings.ARCHIVE_MAX_BYTES:
+                    yield member.name, content.read()
             while packed.read(1024 * 1024):
                 pass  # tarfile takes a garbled header for the end: only the checksum shows the damage
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:

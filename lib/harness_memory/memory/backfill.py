@@ -110,26 +110,20 @@ class Backfill:
         if max(source.started, source.modified) < self.oldest:
             return OLD
         # A directory without a record is a killed run's; an episode without a directory is a pruned session's.
-        path = episode.path_of(project.dir, session.episode_name)
-        is_pruned = not os.path.isdir(session.dir) and os.path.exists(path)
-        is_archived = session.claude_id in self.archived[project.dir]
-        return KNOWN if is_pruned or is_archived or not session.is_new else ""
+        is_pruned = not os.path.isdir(session.dir) and session.episode_name in episode.names(project.dir)
+        is_known = is_pruned or not session.is_new or session.claude_id in self.archived[project.dir]
+        return KNOWN if is_known else ""
 
     def make(self, source: Source) -> str:
         """Record one session that `verdict` lets through; what became of it."""
-        lock = sessions.lock(source.project.dir, source.session_id, settings.SIBLING_LOCK_WAIT_SECONDS)
-        with lock as held:
-            kind = (self.verdict(source) or self._record(source)) if held else LIVE
-            if kind not in (LIVE, FRESH):
-                lock.discard()
-        return kind
+        with _locked(source.project.dir, source.session_id) as held:
+            return (self.verdict(source) or self._record(source)) if held else LIVE
 
     def _record(self, source: Source) -> str:
         project = source.project
         files.ensure_private(self.root)
         if project.dir not in self.made and (os.path.isdir(source.cwd) or not os.path.isdir(project.dir)):
             identity.record(project, clock.iso(self.now))
-        context = _context(self.root, project.dir, project.root, project.remote)
         since, parent = 0.0, self.forks.setdefault(source.root or source.path, source.path)
         if parent != source.path:  # a fork, which is a session of its own from its first new entry on
             inherited = {entry.get("uuid") for entry in _entries(parent)}
@@ -139,12 +133,29 @@ class Backfill:
         session.meta.update(transcript=source.path, channel=source.channel, pid=None)
         session.meta.update(status=settings.COMPLETED, reason=REASON)
         capture.save(session.dir, capture.Capture(since))
-        if record.update(context, session, is_over=True).episode is None:
+        if not _updated(self.root, project.dir, session, project.root, project.remote):
             files.remove_tree(session.dir)
             files.remove_if_empty(os.path.dirname(session.dir))
             return EMPTY
         self.made.add(project.dir)
         return MADE
+
+
+@contextlib.contextmanager
+def _locked(project_dir: str, claude_id: str) -> Iterator[bool]:
+    """The lock of a session that does not run; it goes with it."""
+    lock = sessions.lock(project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
+    with lock as held:
+        yield held
+        if not sessions.read_marker(project_dir, claude_id):
+            lock.discard()
+
+
+def _updated(root: str, project_dir: str, session: sessions.Session, work_tree: str, remote: str) -> bool:
+    """Bring a session's record up to date; False when there is nothing to tell of it."""
+    context = Context(root, project_dir, work_tree, remote, float("inf"))
+    context.folders = []  # a checkpoint there is a running session's
+    return record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE).episode is not None
 
 
 def lost(project_dir: str, now: float) -> list[sessions.Session]:
@@ -167,21 +178,8 @@ def lost(project_dir: str, now: float) -> list[sessions.Session]:
 
 def record_again(root: str, project_dir: str, session: sessions.Session) -> bool:
     """False when nothing came of it, or a process works on the session; the views are left to the caller."""
-    lock = sessions.lock(project_dir, session.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
-    with lock as held:
-        if not held:
-            return False
-        damaged = files.read(episode.path_of(project_dir, session.episode_name))
+    with _locked(project_dir, session.claude_id) as held:
+        damaged = files.read(episode.path_of(project_dir, session.episode_name)) if held else b""
         if damaged:
             files.write(os.path.join(session.dir, "episode.json" + settings.DAMAGED_SUFFIX), damaged)
-        context = _context(root, project_dir, *identity.last_seen(project_dir))
-        updated = record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE)
-        if not sessions.read_marker(project_dir, session.claude_id):
-            lock.discard()
-    return updated.episode is not None
-
-
-def _context(store_root: str, project_dir: str, root: str, remote: str) -> Context:
-    context = Context(store_root, project_dir, root, remote, float("inf"))
-    context.folders = []  # a checkpoint there is a running session's
-    return context
+        return held and _updated(root, project_dir, session, *identity.last_seen(project_dir))

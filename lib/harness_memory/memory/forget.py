@@ -158,9 +158,13 @@ def _strike_receipts(project_dir: str, names: set[str], phrases: Iterable[str]) 
     """Take out of what sessions were handed the items that carry one of the names or phrases."""
     marks = [mark % name for name in names for mark in _MENTIONS]
     is_hit = matcher(*marks, *names, *(phrase for phrase in phrases if len(phrase) >= _PHRASE_CHARS))
-    files_of_it = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
-    paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in files_of_it]
-    _rewrite(paths, lambda path, data: strike(path, data, is_hit, names))
+    receipts = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
+    paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in receipts]
+
+    def change(path: str, data: bytes) -> bytes | None:  # most hold nothing of it, and sessions wait
+        return strike(path, data, is_hit, names) if is_hit(data.decode("utf-8", "replace")) else data
+
+    _rewrite(paths, change)
 
 
 def _fact_files(tops: list[str], skipped: set[str]) -> Iterator[str]:

@@ -205,14 +205,15 @@ def _longer(_: bytes, ours: bytes, theirs: bytes) -> bytes:
     return max(ours, theirs, key=lambda data: (len(data), data))
 
 
-def _all_marks(_: bytes, ours: bytes, theirs: bytes) -> bytes:
-    values = jsontext.loads(ours), jsontext.loads(theirs)
-    result = {**values[1], **values[0]}
-    for key in ("sessions", "transcripts"):
-        both = [value.get(key) or {} for value in values]
-        result[key] = {id: max(side.get(id, "") for side in both) for id in sorted({*both[0], *both[1]})}
-    texts = {jsontext.compact(text): text for value in values for text in value.get("texts") or ()}
-    return encoded({**result, **({"texts": [texts[key] for key in sorted(texts)]} if texts else {})})
+def _union(ours: Any, theirs: Any) -> Any:
+    """All that two JSON values hold; of two instants the later."""
+    if isinstance(ours, dict):
+        both = {**theirs, **ours}
+        return {key: _union(ours.get(key, both[key]), theirs.get(key, both[key])) for key in sorted(both)}
+    if isinstance(ours, list):
+        items = {jsontext.compact(item): item for item in (*ours, *theirs)}
+        return [items[key] for key in sorted(items)]
+    return max(ours, theirs)
 
 
 def _lines(base: bytes, ours: bytes, theirs: bytes) -> bytes:
@@ -229,21 +230,19 @@ def _lines(base: bytes, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _task(_: bytes, ours: bytes, theirs: bytes) -> bytes:
-    values = [jsontext.loads(ours), jsontext.loads(theirs)]
-    other, last = sorted(values, key=lambda each: (str(each.get("updated")), jsontext.compact(each)))
-    points = {jsontext.compact(point): point for each in values for point in each["checkpoints"]}
-    merged = sorted(points.values(), key=lambda point: (tasks.moment(point), jsontext.compact(point)))
-    names = list(dict.fromkeys([*last["sessions"], *other["sessions"]]))
+    values = jsontext.loads(ours), jsontext.loads(theirs)
+    last = max(values, key=lambda each: (str(each.get("updated")), jsontext.compact(each)))
+    every = {key: _union(*(each.get(key) or [] for each in values)) for key in ("sessions", "checkpoints")}
     created = min(filter(None, (each.get("created") for each in values)), default="")
-    return encoded({**last, "checkpoints": merged, "sessions": names, "created": created})
+    return encoded({**last, **every, "checkpoints": sorted(every["checkpoints"], key=tasks.moment), "created": created})
 
 
 def shared(path: str, data: bytes) -> bytes:
     """What other machines get of a file: no paths of this one, and no line that is just being appended."""
     try:
         if path.endswith("/" + settings.PROJECT_FILE):
-            return canonical(data)
-    except (ValueError, KeyError, AttributeError):
+            return canonical(data, data)
+    except (ValueError, AttributeError):
         pass  # damaged: `verify` names it
     return data[: data.rfind(b"\n") + 1] if path.endswith(".jsonl") else data
 
@@ -251,27 +250,20 @@ def shared(path: str, data: bytes) -> bytes:
 def canonical(*contents: bytes) -> bytes:
     """What project.json says on every machine."""
     values = [jsontext.loads(each) for each in contents]
-    facts = {key: item for value in values for key, item in value.items() if key not in _LOCAL_FACTS}
-    for key in [key for key, item in facts.items() if isinstance(item, list)]:
-        every = {each for value in values for each in value.get(key) or ()}
-        # A path identifies nothing elsewhere.
-        facts[key] = sorted(each for each in every if key != "identities" or each.startswith("remote"))
-    facts["created"] = min(value["created"] for value in values)
+    facts = _union(*({key: value[key] for key in value if key not in _LOCAL_FACTS} for value in values))
+    # A path identifies nothing elsewhere.
+    facts["identities"] = [each for each in facts.get("identities", ()) if each.startswith("remote")]
     if not all("alias_of" in value for value in values):
         facts.pop("alias_of", None)  # a memory of its own on one of them
-    return encoded(dict(sorted(facts.items())))
+    return encoded(facts)
 
 
 def localized(local: bytes, theirs: bytes) -> bytes:
     """This machine's project.json with what the others know."""
-    own, shared = jsontext.loads(local or b"{}"), jsontext.loads(theirs)
-    facts = {**shared, **own, "created": shared["created"]}
-    for key in [key for key, item in shared.items() if isinstance(item, list)]:
-        mine = own.get(key) or []
-        facts[key] = [*(each for each in shared[key] if each not in mine), *mine]
-    if own and "alias_of" not in own:
-        facts.pop("alias_of", None)
-    return encoded(facts)
+    own, facts = jsontext.loads(local or b"{}"), jsontext.loads(theirs)
+    mine = own.get("identities") or []
+    facts["identities"] = [*(each for each in facts["identities"] if each not in mine), *mine]
+    return encoded({**facts, **{key: own[key] for key in _LOCAL_FACTS if key in own}})
 
 
 def encoded(value: dict[str, Any]) -> bytes:
@@ -318,9 +310,9 @@ _RULES: tuple[tuple[str, Any], ...] = (
     ("*/episodes/*.json */WORK/*", SESSION),
     ("*/LEARNING/SIGNALS/*.jsonl", _lines),
     ("*/SECURITY/*.jsonl archive/*/session-*.json versions.json", _longer),
-    ("*/STATE/forgotten.json", _all_marks),
+    ("*/STATE/forgotten.json", lambda _, *both: encoded(_union(*map(jsontext.loads, both)))),
     ("*/STATE/progress/*.json", _task),
-    ("*/project.json", lambda _, ours, theirs: canonical(ours, theirs)),
+    ("*/project.json", lambda _, *both: canonical(*both)),
     ("archive/*.tar.gz", ARCHIVE),
     ("*/LEARNING/topics/*.md */briefing.md */profiles/*.md", PAGE),
     ("*/briefing.md.* */profiles/*.md.* */archive/notes/*.md", CURATED),

@@ -270,12 +270,9 @@ def _replace(root: str, path: str, merged: merge.Merged) -> None:
         files.write(target, merge.localized(present or b"", data) if path.endswith(settings.PROJECT_FILE) else data)
         if merged.times.get(path):
             os.utime(target, (merged.times[path],) * 2)
-        return
-    files.remove(target)
-    folder = os.path.dirname(target)
-    while folder.count(os.sep) > root.count(os.sep) + 1 and not files.names(folder):
-        files.remove_if_empty(folder)
-        folder = os.path.dirname(folder)
+    elif files.remove(target):
+        with contextlib.suppress(OSError):
+            os.removedirs(os.path.dirname(target))
 
 
 def _projects(root: str) -> list[str]:
@@ -297,17 +294,12 @@ def refresh(root: str) -> None:
 def _move_trail(project: str, own: str) -> None:
     """Move an audit trail of the time before the sync into the folder of this machine."""
     top = os.path.join(project, settings.SECURITY_DIR)
-    if not any(name.isdecimal() for name in files.names(top)):
-        return
-    with trail.lock(project):
+    with trail.lock(project) if any(map(str.isdecimal, files.names(top))) else contextlib.nullcontext():
         for path in trail.paths(project):
-            year, month, name = path.split(os.sep)[-3:]
-            target = os.path.join(top, own, year, month, name)
-            if path != target and not files.exists(target):
+            target = os.path.join(top, own, *path.split(os.sep)[-3:])
+            if not files.exists(target):
                 files.ensure_dir(os.path.dirname(target))
-                files.move(path, target)
-                files.remove_if_empty(os.path.dirname(path))
-                files.remove_if_empty(os.path.dirname(os.path.dirname(path)))
+                os.renames(path, target)
 
 
 def _forget_archived(project: str, now: float) -> None:

@@ -15,7 +15,7 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from ..base import clock, files, settings
@@ -87,22 +87,7 @@ _KINDS = (
     "camelcase snake_case", "yaml toml json", "monday tuesday wednesday thursday friday saturday sunday",
 )  # fmt: skip
 _SAME = {"postgresql": "postgre", "mongo": "mongodb"}
-_LINKING = {
-    "use",
-    "using",
-    "used",
-    "for",
-    "with",
-    "from",
-    "keep",
-    "kept",
-    "hold",
-    "store",
-    "stored",
-    "live",
-    "run",
-    "via",
-}
+_LINKING = re.compile("use|using|used|for|with|from|keep|kept|hold|store|stored|live|run|via")
 _NEGATIONS = re.compile(r"not|never|no|none|nor|cannot|without|\w+n['’]t")
 _LEAST_SHARE = 0.75  # of the words of both
 _COMPARED = 64  # of all that share a word: a thousand lines of one form are a table, not a finding
@@ -190,7 +175,7 @@ def _other_choices(every: dict[int, set[str]]) -> Iterator[tuple[int, int, str]]
     for number, words in every.items():
         for kind in {_KIND_OF[word] for word in words if word in _KIND_OF}:
             chosen = {_SAME.get(word, word) for word in words if _KIND_OF.get(word) == kind}
-            subject = {word for word in words - _LINKING if _KIND_OF.get(word) != kind}
+            subject = {word for word in words if _KIND_OF.get(word) != kind and not _LINKING.fullmatch(word)}
             for other, others, theirs in choices[kind][-_COMPARED:]:
                 is_one_subject = len(subject & theirs) * 2 > min(len(subject), len(theirs)) or subject == theirs
                 if is_one_subject and chosen.isdisjoint(others):
@@ -287,9 +272,7 @@ def correct(note: Note) -> list[str]:
 
 def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict[str, list[str]], list[str]]:
     """Keep one of equal facts, drop superseded and empty notes; the changes by slug, the originals' archive paths."""
-    with ExitStack() as stack:
-        if not is_dry_run:
-            stack.enter_context(shelf)
+    with nullcontext() if is_dry_run else shelf:
         all_notes = [note for note in read_all([shelf]) if not binding.firmness(note)]
         changes = {note.slug: ["removed: " + note.fate] for note in all_notes if note.fate[:10] == "superseded"}
         left = {note.slug: note for note in sorted(all_notes, key=index.rank) if note.slug not in changes}

@@ -25,7 +25,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, settings, shape, yaml
-from ..base.text import brief, cut, hexdigest, long_words, one_line
+from ..base.text import brief, cut, hexdigest, one_line
 from ..session.sessions import DEVICE_NAMES
 
 TYPE_CHECKING = False
@@ -119,18 +119,10 @@ class Note:
         return [fact for fact in facts if fact.text]
 
     def add(self, text: str) -> None:
-        """As a bullet at the end of the section that shares most words with it, else of the note."""
-        starts = [0, *[at for at, line in enumerate(self.body) if _is_heading(line)]]
-        sections = [(begin, end) for begin, end in zip(starts, [*starts[1:], len(self.body)]) if begin < end]
-        subject = long_words(text)
-        shared = [len(subject & long_words(" ".join(self.body[begin:end]))) for begin, end in sections]
-        best = max(shared, default=0)
-        begin, end = sections[shared.index(best)] if best else (0, len(self.body))
-        facts = [fact for fact in self.facts if begin <= fact.first < end]
-        is_list = bool(facts) and facts[-1].start > 0 and not any(map(str.strip, self.body[facts[-1].last : end]))
-        above = self.body[: facts[-1].last] if is_list else [*"\n".join(self.body[:end]).rstrip().split("\n"), ""]
-        below = ["", *self.body[end:]] if any(map(str.strip, self.body[end:])) else []
-        self.body = [*above, "- " + one_line(text), *below]
+        """As a bullet at the end."""
+        body, facts = "\n".join(self.body).rstrip().split("\n"), self.facts
+        is_list = bool(facts) and facts[-1].start > 0 and facts[-1].last == len(body)
+        self.body = [*body, *([] if is_list else [""]), "- " + one_line(text)]
 
     def drop(self, facts: list[Fact]) -> None:
         gone = {number for fact in facts for number in range(fact.first, fact.last)}

@@ -149,7 +149,7 @@ class Shelf:
         if text:
             files.write(self.index, text)  # also when unchanged: housekeeping compares its time with that of the notes
         else:
-            files.remove(self.index)
+            files.erase(self.index)
             files.remove_if_empty(self.folder)  # an empty folder would stay newer than its missing index
         return is_changed
 

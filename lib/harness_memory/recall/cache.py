@@ -269,10 +269,10 @@ def folder(project_dir: str) -> str:
 
 def _open_index(project_dir: str) -> Segment | None:
     """The index, whole in memory when it is small; None when it is missing."""
-    path = os.path.join(folder(project_dir), settings.RECALL_INDEX)
-    if not _stamp(path):
+    try:
+        fd = files.open_plain(os.path.join(folder(project_dir), settings.RECALL_INDEX))
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    fd = files.open_plain(path)
     if os.fstat(fd).st_size > _WHOLE_BYTES:
         return Segment(os.read(fd, _HEADER_BYTES), fd)
     data = os.read(fd, _WHOLE_BYTES)
