@@ -116,13 +116,6 @@ def test_the_origin_is_what_git_would_fetch_from(tmp_path: Path, config: str, ex
     assert git.origin_url(find(tmp_path / "r")) == expected
 
 
-def test_the_origin_may_be_in_the_configuration_of_a_worktree(repo: Path) -> None:
-    (repo / ".git" / "config.worktree").write_text('[remote "origin"]\n\turl = w\n')
-    assert git.origin_url(find(repo)) == "w"
-    support.git(repo, "remote", "add", "origin", "c")
-    assert git.origin_url(find(repo)) == "c"
-
-
 @pytest.mark.parametrize("code", [errno.ESTALE, errno.ENOTCONN, errno.EACCES, errno.EIO, errno.ETIMEDOUT])
 def test_an_error_that_passes_makes_no_other_project_of_a_repository(
     repo: Path, monkeypatch: pytest.MonkeyPatch, code: int

@@ -152,11 +152,12 @@ def test_a_remote_alone_opens_no_memory(repo: Path, tmp_path: Path, sessions: Se
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
-@pytest.mark.parametrize("kind", ["clone", "shallow", "shared", "worktree", "renamed", "reclone", "bare", "old record"])
+@pytest.mark.parametrize("kind", ["clone", "shallow", "worktree", "renamed", "reclone", "bare", "old record"])
 def test_checkouts_with_a_common_history_share(
     repo: Path, tmp_path: Path, sessions: Sessions, kind: str, is_gone: bool
 ) -> None:
     support.git(repo, "repack", "-q", "-a", "-d")
+    (repo / ".git/objects/info/alternates").unlink()  # of the repository that tests are made from
     origin, other = tmp_path / "origin.git", tmp_path / "other"
     support.git(tmp_path, "clone", "-q", "--bare", str(repo), str(origin))
     support.git(repo, "remote", "add", "origin", str(origin))
@@ -164,7 +165,7 @@ def test_checkouts_with_a_common_history_share(
     support.git(origin, "gc", "-q")
     mine = sessions.start(repo)
     support.git(repo, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "unpushed")
-    options = {"shallow": ["--depth", "1", "file://" + str(origin)], "shared": ["--shared", str(origin)]}
+    options = {"shallow": ["--depth", "1", "file://" + str(origin)]}
     if kind == "worktree":
         support.git(repo, "worktree", "add", "-q", str(other))
     elif kind == "renamed":
@@ -186,9 +187,11 @@ def test_a_folder_that_borrows_objects_does_not_share(repo: Path, tmp_path: Path
         pytest.skip("symbolic links need a privilege")
     support.git(repo, "remote", "add", "origin", HTTPS)
     mine = sessions.start(repo)
-    for kind in ("alternates", "objects", "bare"):
+    for kind in ("refs", "alternates", "objects", "bare"):
         other = stranger(tmp_path / kind)
-        if kind == "alternates":
+        if kind == "refs":
+            (other / ".git/packed-refs").write_text("%s refs/heads/x\n" % support.git(repo, "rev-parse", "HEAD"))
+        elif kind == "alternates":
             (other / ".git/objects/info/alternates").write_text(str(repo / ".git/objects") + "\n")
         elif kind == "objects":
             shutil.rmtree(str(other / ".git/objects"))
@@ -408,7 +411,7 @@ def test_the_record_holds_identities_paths_and_evidence(repo: Path, sessions: Se
     id = sessions.start(repo)
     facts = sessions.facts(id)
     description = (repo / ".git" / "description").stat()
-    witness = "description:%d:%d" % (description.st_size, description.st_mtime_ns)
+    seal = (description.st_size, description.st_mtime_ns, description.st_ino, description.st_ctime_ns)
     assert facts == {
         "schema": 1,
         "id": id,
@@ -417,8 +420,7 @@ def test_the_record_holds_identities_paths_and_evidence(repo: Path, sessions: Se
         "remotes": [],
         "paths": [os.path.realpath(str(repo))],
         "commits": [support.git(repo, "rev-parse", "HEAD")],
-        "witness": [witness],
-        "originals": ["%s:%d:%d" % (witness, description.st_ino, description.st_ctime_ns)],
+        "originals": ["description:%d:%d:%d:%d" % seal],
         "created": NOW,
         "updated": NOW,
     }

@@ -67,24 +67,17 @@ def branch(repo: Repository) -> str:
 
 def origin_url(repo: Repository) -> str:
     """The first URL of `origin` in the repository's own configuration (includes are not followed)."""
-    if repo.root == repo.git_dir:
-        return ""  # a folder of files that anyone may send
-    for path in (os.path.join(repo.common_dir, "config"), os.path.join(repo.git_dir, "config.worktree")):
-        if repo.is_borrowed or os.path.islink(path):
-            continue  # a link may lead to the configuration of any repository
-        urls: list[str] = []
-        section = ""
-        for line in _config(path):
-            if line.startswith("["):
-                header, close, line = line[1:].partition("]")
-                kind, _, name = header.partition('"')
-                section = kind.strip().lower() + ' "' + name.rstrip() if close else ""
-            key, equals, value = line.partition("=")
-            if section == 'remote "origin"' and equals and key.strip().lower() == "url":
-                url = _value(value)
-                urls = [*urls, url] if url else []  # an empty value clears those before it
-        if urls:
-            return urls[0]
+    path = os.path.join(repo.common_dir, "config")
+    if repo.root == repo.git_dir or repo.is_borrowed or os.path.islink(path):
+        return ""  # a folder of files that anyone may send, or the configuration of any repository
+    is_origin = False
+    for line in _config(path):
+        if line.startswith("["):
+            kind, _, name = line.partition(" ")
+            is_origin = kind.lower() == "[remote" and name.strip() == '"origin"]'
+        key, equals, value = line.partition("=")
+        if is_origin and equals and key.strip().lower() == "url":
+            return _value(value)
     return ""
 
 
@@ -117,15 +110,13 @@ def _commit(repo: Repository, directory: str, name: str) -> str:
             break
         directory, name = repo.common_dir, text[5:]
     if not text:
-        before, found, _ = _read(os.path.join(repo.common_dir, "packed-refs"), _REFS_MAX_BYTES).partition(
-            " %s\n" % name
-        )
-        text = before.rpartition("\n")[2] if found else ""
+        refs = _read(os.path.join(repo.common_dir, "packed-refs"), _REFS_MAX_BYTES)
+        text = refs.partition(" %s\n" % name)[0].rpartition("\n")[2] if name in refs else ""
     return text if len(text) in (40, 64) and _HEX.issuperset(text) else ""
 
 
 def has_any(repo: Repository, commits: Iterable[str]) -> bool:
-    """Whether one of these commits is in the repository: in its refs, among its objects, or in a pack's index.
+    """Whether one of these commits is an object of the repository: a ref alone is a claim.
 
     Links and alternates are not followed: they may lead to the objects of any repository.
     """
@@ -134,9 +125,6 @@ def has_any(repo: Repository, commits: Iterable[str]) -> bool:
     packs = os.path.join(objects, "pack")
     if not ids or repo.is_borrowed or os.path.islink(objects) or os.path.islink(packs):
         return False
-    refs = _read(os.path.join(repo.common_dir, "packed-refs"), _REFS_MAX_BYTES)
-    if any(id in refs for id in ids) or not {*tips(repo)}.isdisjoint(ids):
-        return True
     if any(os.path.isfile(os.path.join(objects, id[:2], id[2:])) for id in ids):
         return True
     names = [name for name in files.names(packs) if name.endswith(".idx")][:_PACKS_SEARCHED]
@@ -220,10 +208,6 @@ def _config(path: str) -> list[str]:
 
 def _value(text: str) -> str:
     """A value without its quotes, escaped backslashes and comment."""
-    out = ""
-    for number, part in enumerate(text.split('"')):
-        bare = part if number % 2 else part.replace(";", "#").partition("#")[0]
-        out += bare
-        if len(bare) < len(part):
-            break
-    return out.replace("\\\\", "\\").strip()
+    text = text.strip()
+    bare = text[1:].partition('"')[0] if text[:1] == '"' else text.replace(" ;", " #").partition(" #")[0]
+    return bare.replace("\\\\", "\\").strip()

@@ -14,11 +14,10 @@ A remote is a claim of whoever made the folder. A path that a memory has not see
 has one of the commits on record, or one of a repository at a recorded path, or by `adopt`. Until then it counts on too
 (`remote#2:…`) and has a memory of its own.
 
-The *witness* is `name:size:mtime_ns` of files that work does not touch: `description` in a git directory, or else the
-oldest files. Whole-millisecond times come from archives and prove nothing. A copy may have the same witness, so a
-moved project is one whose *originals* match a memory without remote that is no longer at any path it was seen at: the
-witness with `:inode:ctime_ns`, which moving keeps and copying cannot. A move to another file system is a copy, a new
-project.
+The evidence are *originals*, `name:size:mtime_ns:inode:ctime_ns` of files that work does not touch: `description` in a
+git directory, or else the oldest files. Whole-millisecond times come from archives and prove nothing. A moved project
+is one whose originals match a memory without remote that is no longer at any path it was seen at: moving keeps inode
+and ctime, copying cannot. A move to another file system is a copy, a new project.
 
 `project.json`:
 
@@ -28,9 +27,7 @@ project.
     remotes     every normalised remote, newest last
     paths       work tree tops (or directories) it was seen at, newest last
     commits     that HEAD and origin's default branch named at session starts, newest last
-    witness     of the last of them, while it has no remote
-    originals   of the same files
-    inode       of a plain directory
+    originals   of the last of them, while it has no remote
     created, updated
     alias_of    alone with schema, id and created: the memory is in the project of that id
 """
@@ -53,7 +50,7 @@ if TYPE_CHECKING:
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _HEX = frozenset("0123456789abcdef")
-_LISTS = ("identities", "remotes", "paths", "commits", "witness", "originals")
+_LISTS = ("identities", "remotes", "paths", "commits", "originals")
 _SPEC = {key + "?": ["text"] for key in _LISTS}
 _SEAL_FILE = "description"  # `git init` makes it, nothing touches it afterwards
 _WEAK_NANOSECONDS = 1_000_000
@@ -175,10 +172,7 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
         return not facts["remotes"]
     if kind == "git":
         return _is_same_repository(facts, repo, is_proven=bool(facts["remotes"] and not remote))
-    # Whether the directory has become the repository. The inode of a deleted one is soon given out again.
-    if not facts.get("inode") or facts["inode"] != os.stat(repo.root).st_ino:
-        return False
-    return not {*facts["witness"]}.isdisjoint(_witness(_stamps(repo.root)))
+    return not {*facts["originals"]}.isdisjoint(_stamps(repo.root))  # the directory has become the repository
 
 
 def _shares_history(facts: Facts, repo: git.Repository) -> bool:
@@ -208,9 +202,11 @@ def adopt(store_root: str, project: Project, now_iso: str) -> str:
 
 def _is_same_repository(facts: Facts, repo: git.Repository, *, is_proven: bool = False) -> bool:
     """Whether the seal on record is that of the repository; with no seal on either side, unless it must be proven."""
-    seal = [item for item in _witness(_originals(repo.root, repo)) if item.startswith(_SEAL_FILE + ":")]
-    seals = [item for item in facts["witness"] if item.startswith(_SEAL_FILE + ":")]
-    return not {*seal}.isdisjoint(seals) or not (is_proven or (seal and seals))
+    seal, seals = (
+        {item.rsplit(":", 2)[0] for item in items if item.startswith(_SEAL_FILE + ":")}
+        for items in (_originals(repo.root, repo), facts["originals"])
+    )
+    return not seal.isdisjoint(seals) or not (is_proven or (seal and seals))
 
 
 def _is_moved(facts: Facts, originals: list[str]) -> bool:
@@ -232,10 +228,6 @@ def _originals(root: str, repo: git.Repository | None) -> list[str]:
     directory = repo.common_dir if repo else root
     is_sealed = repo is not None and os.path.lexists(os.path.join(directory, _SEAL_FILE))
     return _stamps(directory, [_SEAL_FILE]) if is_sealed else _stamps(directory)[:4]
-
-
-def _witness(originals: list[str]) -> list[str]:
-    return [original.rsplit(":", 2)[0] for original in originals]
 
 
 def _stamps(directory: str, names: list[str] | None = None) -> list[str]:
@@ -272,10 +264,7 @@ def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
         new[key] = [*items, *filter(None, [own.get(key)])][-settings.IDENTITY_ITEMS_KEPT :]
     new["commits"] = (new["commits"] + commits)[-settings.IDENTITY_ITEMS_KEPT :]
     if not project.remote:
-        originals = _originals(project.root, project.repo)
-        new.update(witness=_witness(originals), originals=originals)
-    if not project.repo:
-        new["inode"] = os.stat(project.root).st_ino if os.path.isdir(project.root) else 0
+        new["originals"] = _originals(project.root, project.repo)
     new.update(created=facts.get("created", now_iso), updated=facts.get("updated", now_iso))
-    new.update({key: value for key, value in facts.items() if key not in new and key not in ("alias_of", "inode")})
+    new.update({key: value for key, value in facts.items() if key not in new and key not in ("alias_of", "inode", "witness")})
     return new if new == facts else {**new, "updated": now_iso}
