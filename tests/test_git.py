@@ -59,10 +59,10 @@ def test_a_submodule_is_a_repository_of_its_own(repo: Path, tmp_path: Path) -> N
     assert git.origin_url(at) == str(inner)
 
 
-def test_a_bare_repository_and_its_worktrees_are_found(repo: Path, tmp_path: Path) -> None:
+def test_the_worktrees_of_a_bare_repository_are_found(repo: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     support.git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))
-    assert (find(bare / "refs").root, find(bare).common_dir) == (real(bare), real(bare))
+    assert git.find(str(bare)) is None  # a folder of files that anyone may send
     support.git(bare, "worktree", "add", "-q", str(tmp_path / "wt"), "main")
     assert find(tmp_path / "wt").common_dir == real(bare)
 

@@ -79,6 +79,10 @@ _VOCABULARY = """
 _WORDS = frozenset(_VOCABULARY.split())
 _TELLING = frozenset(("password", "passwd", "secret", "token", "key", "credential", "credentials", "auth"))
 _REFERENCES = ("$", "{", "[", "<", "%", "--", "ENC[", "arn:", "vault:", "file:", "data:", "projects/", "env:", "env(")
+_MASKS = (  # and signs of patterns and templates
+    *("EXAMPLE", "://", "${", "{{", "***", "...", "\u2026", "xxxx", "XXXX", "\u2022\u2022", "(?", "%s", "[^", "a-z"),
+    *("A-Z", "0-9", "\\.", "\\(", "\\x", "\\-", "::"),
+)
 _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
 
 
@@ -173,7 +177,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     name, before = text[key_at:end], text[max(0, key_at - 10) : key_at].lower()
     kind = named(_snake(name), kind)
     is_part = before[-1:] == text[end : end + 1] == ":"  # of an ARN
-    if not kind or is_part or before.endswith((MARK, "::", "page ", "next ", "public ")):
+    if not kind or is_part or before.endswith((MARK, "::")):
         return None
     sign, start = _separator(text, end, is_foreign=not name.isascii())
     option = name.startswith("-") and before[-1:] != "\\"
@@ -219,8 +223,6 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
         return "", sign_at if sign_at > at or is_foreign or sign in (",", "(") else len(text)
     while sign != ">" and text[after : after + 1] in ("=", ">"):
         sign, after = sign + text[after], after + 1
-    if text.startswith(("** ", "**\t"), after):  # `**Password:** …`, as answers are written
-        after += 2
     kind, equals, _ = text[after : after + 48].partition(" = ")  # `token: str = "..."`: the value comes after the type
     if sign == ":" and equals and kind.strip(" ?]").replace("[", "").replace(".", "").isidentifier():
         return "=", _skip_blanks(text, after + len(kind) + 3)
@@ -252,8 +254,7 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     if len(value) < 6 or len(value) > _CODE_MAX_CHARS or stands_in(value) or _is_code(value) or "/" in value[:1]:
         return False
     has_letter, has_digit = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
-    is_address = "@" in value[1:-1] and "." in value.partition("@")[2]
-    if not (has_letter and has_digit) or is_address or not _CODE_SIGNS.isdisjoint(value):
+    if not (has_letter and has_digit) or not _CODE_SIGNS.isdisjoint(value):
         return _is_random(value, 20)
     if kind in _WEAK or _is_random(value, 16):
         return is_near and _is_random(value, 20 if kind in _WEAK else 16)
@@ -268,9 +269,6 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
 def _is_random(value: str, least: int) -> bool:
     """Whether digits and letters of both cases, or of one in a longer value, alternate as in no name, date or path."""
     if not least <= len(value) <= _CODE_MAX_CHARS or not _TOKEN.issuperset(value) or "%" in value:
-        return False
-    tail = value.rpartition(".")[2] if "." in value else ""
-    if {"/", "."} <= {*value} or (len(tail) < 6 and tail.isalpha()):  # a path, a file
         return False
     if (value.count("-") == 4 and len(value) == 36) or not any(c.isdigit() for c in value):
         return False
@@ -316,24 +314,17 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
 
 def stands_in(value: str) -> bool:
     """Not a secret in any place: empty, masked, a variable, a documentation word."""
-    if len(value) < 3 or value.startswith(MARK) or len(set(value)) <= 2:
+    if len(value) < 3 or len(set(value)) <= 2 or value.startswith((MARK, *_REFERENCES)):
         return True
-    if "EXAMPLE" in value or (value[0] in "^~#" and value[1:].replace(".", "").isalnum() and len(value) < 10):
+    if value[0] in "^~#" and value[1:].replace(".", "").isalnum() and len(value) < 10:
         return True  # a version, a colour
-    if any(sign in value for sign in ("(?", "%s", "[^", "a-z", "A-Z", "0-9", "\\.", "\\(", "\\x", "\\-", "::")):
-        return True  # a pattern
-    is_hash = value[0] == "$" and len(value) >= 20 and value.count("$") >= 3
-    if (value.startswith(_REFERENCES) and not is_hash) or "://" in value or "${" in value or "{{" in value:
-        return True
-    if value.lower() in _WORDS or len(value) > _CODE_MAX_CHARS or _is_elided(value):
+    if len(value) > _CODE_MAX_CHARS or any(sign in value for sign in _MASKS):
         return len(value) <= _CODE_MAX_CHARS
     digits = sum(c.isdigit() for c in value)
     words = _words(value) if digits < 4 else []  # `admin2024`: people choose a word and a year
-    if digits < 3 and not _TELLING.isdisjoint(words):
-        return True  # the name of a secret, not one
-    if digits < 2 and any(word in value.lower() for word in ("pass", "pwd", "secret")):
-        return True
-    return bool(words) and (_WORDS.issuperset(words) or ("your" in words and not digits))
+    is_name = digits < 3 and not _TELLING.isdisjoint(words)  # of a secret, not one
+    is_name = is_name or (digits < 2 and any(word in value.lower() for word in ("pass", "pwd", "secret")))
+    return is_name or (bool(words) and _WORDS.issuperset(words))
 
 
 def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
@@ -353,12 +344,8 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
         return bool(words) and not value[0].isupper() and {"password", "token", "secret", "key"}.isdisjoint(words)
     if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 10:
         return False  # what code calls a password is mostly a sample
-    is_word = value.replace("_", "").replace("-", "").replace(".", "" if not chosen else ".").isalpha()
-    return len(value) >= (4 if chosen else 999 if "[" in value or (is_word and "." in value) else 30 if is_word else 0)
-
-
-def _is_elided(value: str) -> bool:
-    return len(value) <= 48 and any(mark in value.lower() for mark in ("***", "...", "\u2026", "xxxx", "\u2022\u2022"))
+    is_word = value.replace("_", "").replace("-", "").replace(".", "").isalpha()
+    return len(value) >= (4 if chosen else 30 if is_word else 3)
 
 
 def _words(value: str) -> list[str]:
@@ -376,8 +363,7 @@ def _is_code(value: str) -> bool:
         return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
     head, index, _ = value.partition("[")
     parts = head.split(".")
-    is_telling = len(parts) > 1 and not _TELLING.isdisjoint(_words(value))
-    is_name = bool(index) or is_telling or (len(parts) > 1 and not any(_is_unusual(part, False) for part in parts))
+    is_name = bool(index) or (len(parts) > 1 and not any(_is_unusual(part, False) for part in parts))
     return is_name and all(part.isidentifier() for part in parts)
 
 

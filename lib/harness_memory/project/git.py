@@ -35,24 +35,19 @@ class Repository:
 
 
 def find(start: str) -> Repository | None:
-    """The repository that `start` lies in. A `.git` that leads nowhere ends the search: what lies above is another."""
-    bare = None
+    """The work tree that `start` lies in. A `.git` that leads nowhere ends the search: what lies above is another."""
     try:
         directory = os.path.realpath(start)
         for _ in range(settings.PARENTS_SEARCHED):
             repo = _at(directory)
-            if repo is not None and repo.root != repo.git_dir:
-                return repo
-            bare = bare or repo  # below a work tree a bare repository is only content of it: anyone may commit one
             directory, child = os.path.dirname(directory), directory
-            if directory == child:
-                break
+            if repo is not None or directory == child:
+                return repo
     except (OSError, ValueError) as error:  # ValueError: NUL in a path
         is_lasting = not isinstance(error, OSError) or isinstance(error, _MISSING) or error.errno in _LASTING
         if not is_lasting:
             raise  # without its repository a directory would be another project
-        return None
-    return bare
+    return None
 
 
 def branch(repo: Repository) -> str:
@@ -68,8 +63,8 @@ def branch(repo: Repository) -> str:
 def origin_url(repo: Repository) -> str:
     """The first URL of `origin` in the repository's own configuration (includes are not followed)."""
     path = os.path.join(repo.common_dir, "config")
-    if repo.root == repo.git_dir or repo.is_borrowed or os.path.islink(path):
-        return ""  # a folder of files that anyone may send, or the configuration of any repository
+    if repo.is_borrowed or os.path.islink(path):
+        return ""  # the configuration of any repository
     is_origin = False
     for line in _config(path):
         if line.startswith("["):
@@ -153,20 +148,18 @@ def _at(directory: str) -> Repository | None:
         mode = os.stat(dot).st_mode
     except _MISSING:
         mode = 0
-    if stat.S_ISDIR(mode) and _has(dot, "HEAD"):
+    if stat.S_ISDIR(mode) and _has_head(dot):
         git_dir = os.path.realpath(dot)
     elif stat.S_ISREG(mode):
         content = _read(dot).strip("\r\n")
         git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()))
-        if not content.startswith("gitdir:") or not _has(git_dir, "HEAD"):
+        if not content.startswith("gitdir:") or not _has_head(git_dir):
             raise NotADirectoryError(dot)
-    elif os.path.basename(directory) != ".git" and _has(directory, "HEAD", "objects", "refs"):
-        git_dir = directory
     else:
         return None
     # Anyone may write a `.git` file or link that names a git directory: it has to know this work tree, as a linked
     # one, or (a submodule) as its own.
-    if git_dir not in (dot, directory):
+    if git_dir != dot:
         trees = [_read(os.path.join(git_dir, "gitdir")).strip("\r\n")]
         for line in _config(os.path.join(git_dir, "config")):
             name, _, value = line.partition("=")
@@ -181,9 +174,9 @@ def _at(directory: str) -> Repository | None:
     return Repository(directory, git_dir, common if is_own else git_dir)
 
 
-def _has(directory: str, *names: str) -> bool:
+def _has_head(directory: str) -> bool:
     try:
-        return all(os.lstat(os.path.join(directory, name)) for name in names)
+        return bool(os.lstat(os.path.join(directory, "HEAD")))
     except _MISSING:
         return False
 

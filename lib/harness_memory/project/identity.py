@@ -266,5 +266,7 @@ def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
     if not project.remote:
         new["originals"] = _originals(project.root, project.repo)
     new.update(created=facts.get("created", now_iso), updated=facts.get("updated", now_iso))
-    new.update({key: value for key, value in facts.items() if key not in new and key not in ("alias_of", "inode", "witness")})
+    new.update(
+        {key: value for key, value in facts.items() if key not in new and key not in ("alias_of", "inode", "witness")}
+    )
     return new if new == facts else {**new, "updated": now_iso}
