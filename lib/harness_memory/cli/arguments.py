@@ -1,6 +1,6 @@
 """How a verb declares what it takes, and what the verbs' options share.
 
-    @verb("thread close", "what is open will not be done", ID, examples="thread close a1b2c3d4")
+    @verb("thread close", THREAD, about="what is open will not be done", examples="thread close a1b2c3d4")
     def close(call: Call) -> int: ...
 
 The second word is an action; the first action that is declared is the default. An option belongs to the verb or action
@@ -23,14 +23,13 @@ Run = Callable[[Call], int]
 
 class Declaration(NamedTuple):
     run: Run
-    about: str
     options: tuple[Option, ...]
+    about: str
     examples: str
     has_json: bool
 
 
 _declared: dict[tuple[str, str], dict[str, Declaration]] = {}  # by family and verb, then by action or ""
-_about: dict[str, str] = {}
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,22 +40,17 @@ class Parser(argparse.ArgumentParser):
 
 
 def verb(
-    name: str, about: str = "", *options: Option, examples: str = "", family: str = "memory", has_json: bool = True
+    name: str, *options: Option, about: str = "", examples: str = "", family: str = "memory", has_json: bool = True
 ) -> Callable[[Run], Run]:
     """Declare a verb, or an action of one; without `about` it has the words of the table of verbs."""
-    word, _, action = name.partition(" ")
 
     def declare(run: Run) -> Run:
+        word, _, action = name.partition(" ")
         actions = _declared.setdefault((family, word), {})
-        actions[action] = Declaration(run, about, options, examples, has_json)
+        actions[action] = Declaration(run, options, about, examples, has_json)
         return run
 
     return declare
-
-
-def describe(verb: str, about: str) -> None:
-    """The description of a verb with actions."""
-    _about[verb] = about
 
 
 def option(names: str, metavar: str | None = None, help: str = "", **keywords: Any) -> Option:
@@ -73,7 +67,7 @@ def run(family: str, verb: str, what: str, argv: list[str]) -> int:
     examples = "\n".join(filter(None, (each.examples for each in actions.values()))) or verb
     parser = Parser(
         prog=words + verb,
-        description=_about.get(verb) or (actions[""].about if "" in actions else "") or what,
+        description=actions[""].about or what if "" in actions else what,
         epilog="\n".join(["examples:", *("  " + words + each for each in examples.splitlines())]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -83,8 +77,7 @@ def run(family: str, verb: str, what: str, argv: list[str]) -> int:
     else:
         subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
         for action, declared in actions.items():
-            about = declared.about
-            _fill(subparsers.add_parser(action, help=about, description=about, allow_abbrev=False), declared)
+            _fill(subparsers.add_parser(action, help=declared.about, allow_abbrev=False), declared)
         is_bare = not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help"))
         argv = [*[next(iter(actions))] * is_bare, *argv]
     call, unknown = parser.parse_known_args(argv, Call())

@@ -26,18 +26,17 @@ def _events(call: Call) -> list[dict[str, Any]]:
     ]
 
 
-@verb("audit show", "the events, newest first", limit(20), *_FILTERS, examples="audit show --since 7d -k 100")
+@verb("audit show", limit(20), *_FILTERS, about="the events, newest first")
 def show(call: Call) -> int:
-    def row(event: dict[str, Any]) -> tuple[Any, list[Any]]:
+    def row(event: dict[str, Any]) -> dict[str, Any]:
         about, why = event.get("command") or event.get("path") or "", event.get("reason") or ""
-        what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool") or ""
-        session = str(event.get("session") or "")[:8]
-        return event, [event["seq"], local(event["ts"]), event["event"], event.get("rule"), session, what]
+        what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool")
+        return {"rule": None, "session": None, **event, "what": what}
 
-    return call.listing("# TIME EVENT RULE SESSION WHAT", _events(call)[::-1], row, "No event.")
+    return call.listing("#=seq TIME=ts EVENT RULE SESSION WHAT", _events(call)[::-1], row, "No event.")
 
 
-@verb("audit stats", "count events by kind, rule and day", *_FILTERS, examples="audit stats --since 30d")
+@verb("audit stats", *_FILTERS, about="count events by kind, rule and day")
 def stats(call: Call) -> int:
     events = _events(call)
     counts = {
@@ -52,7 +51,7 @@ def stats(call: Call) -> int:
     return call.answer({"events": len(events), **{"by_" + title: dict(rows) for title, rows in counts.items()}}, lines)
 
 
-@verb("audit verify", "check that the trail is as it was written; name the first line that is not")
+@verb("audit verify", about="check that the trail is as it was written; name the first line that is not")
 def verify(call: Call) -> int:
     findings = trail.verify(call.project.dir, episode.audit_heads(call.project.dir))
     total = count(findings.count, "event"), count(len(trail.paths(call.project.dir)), "file")

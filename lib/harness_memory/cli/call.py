@@ -22,7 +22,6 @@ from .output import Refusal
 
 Item = TypeVar("Item")
 _LISTED = _RECENT = 20
-_CELL_COLUMNS = 30
 
 
 class Call(argparse.Namespace):
@@ -40,21 +39,24 @@ class Call(argparse.Namespace):
         self,
         head: str,
         items: Sequence[Item],
-        row: Callable[[Item], tuple[Any, list[Any]]],
+        row: Callable[[Item], dict[str, Any]],
         none: str,
         after: Sequence[str] = (),
     ) -> int:
-        """A table of at most `--limit` items; `row` makes the value for scripts and the cells, `#` marks numbers."""
-        shown = [row(item) for item in items[: getattr(self, "limit", None)]]
-        names = head.split()
-        cut, line = output.cut, output.line
-        rows = [[*(cut(line(cell or "-"), _CELL_COLUMNS) for cell in first), line(last)] for _, (*first, last) in shown]
-        right = tuple(place for place, name in enumerate(names) if name[0] == "#")
-        titles = [name.strip("#").replace("_", " ") or "#" for name in names]
-        lines = output.table([titles, *rows], right, is_cut=True) if shown else [none]
-        if len(items) > len(shown):
-            lines.append("%d more: --limit %d" % (len(items) - len(shown), len(items)))
-        return self.answer([value for value, _ in shown], [*lines, *after])
+        """A table of at most `--limit` items; `row` is an item for scripts.
+
+        A word of `head` is a column: its title and, where another, `=key` of the row; `#` marks numbers.
+        """
+        rows = [row(item) for item in items[: getattr(self, "limit", None)]]
+        titles, keys = zip(*(word.partition("=")[::2] for word in head.split()))
+        keys = [key or title.strip("#").lower() for title, key in zip(titles, keys)]
+        right = tuple(place for place, title in enumerate(titles) if title[0] == "#")
+        cells = [[output.cell(each[key]) for key in keys] for each in rows]
+        lines = output.table([[title.strip("#") or "#" for title in titles], *cells], right, is_cut=True)
+        lines = lines if rows else [none]
+        if len(items) > len(rows):
+            lines.append("%d more: --limit %d" % (len(items) - len(rows), len(items)))
+        return self.answer(rows, [*lines, *after])
 
     # Which memory --------------------------------------------------------------------------------
     @cached_property
@@ -160,24 +162,20 @@ class Call(argparse.Namespace):
             output.complain("%s: %s. %s" % (output.short(str(error.filename)), error.strerror, remedy))
         return every
 
-    def running(self, word: str | None) -> tuple[str, dict[str, Any]]:
-        """Claude's id and the marker of the session to write to: by name, else the present, else the only one here."""
-        project_dir, present = self.project.dir, os.environ.get(settings.ENV_SESSION_ID, "")
-        markers = sessions.live_markers(project_dir)
+    def running(self, word: str | None) -> str:
+        """Claude's id of the session to write to: by name, else the present, else the only one that runs here."""
+        present, markers = os.environ.get(settings.ENV_SESSION_ID, ""), sessions.live_markers(self.project.dir)
         if word:
             ids = {present, *(marker["claude_session"] for marker in markers)}
             ids.update(record.claude_id for record in self.records if record.session)
-            claude_id = one(word, ids - {""}, lambda id: (id,), "session", "list")
-            return claude_id, sessions.read_marker(project_dir, claude_id)
-        if present:
-            own = (sessions.read_marker(directory, present) for directory in (project_dir, *self.all_dirs))
-            return present, next(filter(None, own), {})
-        live = [marker for marker in markers if liveness.is_alive(marker["process"]) is not False]
-        if len(live) == 1:
-            return live[0]["claude_session"], live[0]
-        names = [sessions.safe_id(marker["claude_session"])[:8] for marker in live]
-        what = "%d sessions run here (%s)" % (len(names), ", ".join(names)) if names else "no session runs here"
-        raise Refusal("which session? %s. Nothing was recorded. Name it: --session ID" % what)
+            return str(one(word, ids - {""}, lambda id: (id,), "session", "list"))
+        live = [
+            str(marker["claude_session"]) for marker in markers if liveness.is_alive(marker["process"]) is not False
+        ]
+        if not present and len(live) != 1:
+            what = "%d sessions run here (%s)" % (len(live), ", ".join(id[:8] for id in live)) if live else "none runs"
+            raise Refusal("which session? %s. Nothing was recorded. Name it: --session ID" % what)
+        return present or live[0]
 
     # Which note ----------------------------------------------------------------------------------
     @cached_property

@@ -39,7 +39,8 @@ _FIELDS = {  # the names of flags in JSON
 
 
 @verb(
-    *("checkpoint", _ABOUT, option("--done", "TEXT", "what was done", dest="what_was_done")),
+    "checkpoint",
+    option("--done", "TEXT", "what was done", dest="what_was_done"),
     option("--remains", "TEXT", "something still to do (repeatable)", dest="what_remains", action="append"),
     option("--learned", "TEXT", "a fact worth knowing (repeatable)", dest="learnings", action="append"),
     option("--tag", "T", "a word to find it by (repeatable)", dest="tags", action="append"),
@@ -48,6 +49,7 @@ _FIELDS = {  # the names of flags in JSON
     option("--session", "ID", "its id or the beginning (default: the present session, else the only one running)"),
     option("--outcome", choices=("completed", "partial", "blocked", "failed")),
     option("--rating", "N", "how well it went, 1 to 5", type=int, choices=range(1, 6)),
+    about=_ABOUT,
     examples='checkpoint --done "Moved the parser" --remains "Tests"',
 )
 def checkpoint(call: Call) -> int:
@@ -81,11 +83,7 @@ def _from_stdin() -> Any:
 
 def _record(call: Call, value: dict[str, Any]) -> tuple[str, Session]:
     """Archive under the session's lock, as its hooks do; the artifact's name and the session."""
-    claude_id, marker = call.running(call.session)
-    if call.folder is None and os.path.isdir(str(marker.get("root"))):
-        call.folder = marker["root"]  # the shell may have moved to another project
-        del call.directory, call.project
-    project, directory = call.project, call.directory
+    claude_id, project, directory = call.running(call.session), call.project, call.directory
     if call.files_changed:
         value["files_changed"] = [call.relative(file) for file in call.files_changed]
     call.prepare(with_project=False)

@@ -17,11 +17,11 @@ _KEYS = ("decisions", "files_changed", "commits")
 
 @verb(
     "digest",
-    "What was done, decided and left open, over all projects, the newest day first, as Markdown.\n"
-    "Without an option: yesterday and today.",
     option("--day", "DATE", "one day (default: today)", nargs="?", const="today", type=instant),
     flag("--week", "the last seven days"),
     SINCE,
+    about="What was done, decided and left open, over all projects, the newest day first, as Markdown.\n"
+    "Without an option: yesterday and today.",
     examples="digest\ndigest --week\ndigest --since 2026-11-01 --project . --json",
 )
 def digest(call: Call) -> int:

@@ -141,7 +141,7 @@ def _files(call: Call) -> Iterator[Check]:
     yield Check(FAIL, "files", text, remedy, details) if damaged else Check(OK, "files", "all readable")
 
 
-@verb("rebuild", "", ALL_PROJECTS)
+@verb("rebuild", ALL_PROJECTS)
 def rebuild(call: Call) -> int:
     dirs = [path for path in call.dirs if os.path.isdir(path)]
     changed: dict[str, list[str]] = {}
@@ -162,7 +162,7 @@ def rebuild(call: Call) -> int:
     return call.answer(rows, lines or ["Nothing is remembered here yet, so there is nothing to rebuild."])
 
 
-@verb("verify", "", ALL_PROJECTS)
+@verb("verify", ALL_PROJECTS)
 def verify(call: Call) -> int:
     dirs = call.dirs
     findings = [*checks.check_store(call.root, call.now)]

@@ -36,9 +36,14 @@ _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
 @verb(
-    *("forget", _ABOUT, option("words", "ID", "a session by its id, or a note by its name", nargs="*")),
+    "forget",
+    option("words", "ID", "a session by its id, or a note by its name", nargs="*"),
     option("--text", "TEXT", "every sentence that holds this text"),
-    *(SINCE, option("--until", "DATE", "what was begun before that date", type=instant), YES, DRY_RUN),
+    SINCE,
+    option("--until", "DATE", "what was begun before that date", type=instant),
+    YES,
+    DRY_RUN,
+    about=_ABOUT,
     examples='forget a1b2c3d4 cart-totals --yes\nforget --text "Acme Corp" --yes',
 )
 def forget(call: Call) -> int:

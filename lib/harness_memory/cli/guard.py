@@ -38,9 +38,9 @@ _CALL = (
 
 
 @verb(
-    *("check", "Judge a call as the guard would; nothing is run. Exit code 0: silent or noted, 1: asks or denied."),
+    "check",
     *_CALL,
-    examples="check 'rm -rf build'\ncheck --tool Read --input '{\"file_path\": \"~/.ssh/id_rsa\"}'",
+    about="Judge a call as the guard would; nothing is run. Exit code 0: silent or noted, 1: asks or denied.",
     family="guard",
 )
 def check(call: Call) -> int:
@@ -70,8 +70,9 @@ def test(call: Call) -> int:
 
 
 @verb(
-    *("allow-once", "Let Claude make exactly this call once, within %d minutes; it is recorded." % _MINUTES, *_CALL),
-    examples="allow-once 'git reset --hard'",
+    "allow-once",
+    *_CALL,
+    about="Let Claude make exactly this call once, within %d minutes; it is recorded." % _MINUTES,
     family="guard",
     has_json=False,
 )
@@ -212,11 +213,7 @@ def _step_rows(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return rows
 
 
-@verb(
-    *("rules", "", option("id", "ID", "one rule in full", nargs="?")),
-    examples="rules\nrules git.reset-hard",
-    family="guard",
-)
+@verb("rules", option("id", "ID", "one rule in full", nargs="?"), family="guard")
 def rules(call: Call) -> int:
     here = Policy()
     origins: dict[str, tuple[str, str]] = {}

@@ -15,11 +15,7 @@ from .output import by_remedy, count, short
 _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
 
 
-@verb(
-    *("lint", "List what is wrong with the notes, with file, line and remedy; exit code 1 when there is anything."),
-    *(SCOPE, flag("--fix", "correct what can be corrected without loss")),
-    examples="lint\nlint --fix\nlint --scope user --json",
-)
+@verb("lint", SCOPE, flag("--fix", "correct what can be corrected without loss"))
 def lint(call: Call) -> int:
     places = [shelf for shelf in call.shelves if call.scope in (None, shelf.scope)]
     fixed, rows = [], []
@@ -39,11 +35,7 @@ def lint(call: Call) -> int:
     return call.answer(value, rows, 1 if findings else 0)
 
 
-@verb(
-    *("compact", "Keep every fact once, drop superseded notes, archive the originals; exit code 1 with what is left."),
-    *(SCOPE, DRY_RUN),
-    examples="compact --dry-run\ncompact",
-)
+@verb("compact", SCOPE, DRY_RUN)
 def compact(call: Call) -> int:
     changes, archived, rows = [], [], ["Nothing is changed (--dry-run). It would be:"] * call.dry_run
     for shelf in [each for each in call.shelves if each.home and call.scope in (None, each.scope) and each.slugs()]:

@@ -12,7 +12,7 @@ from ..notes import note as notes
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
 from . import pages
-from .arguments import describe, flag, option, verb
+from .arguments import flag, option, verb
 from .call import Call, is_in_session
 from .output import Refusal, complain, count, emit_stored, has_input, short
 
@@ -34,16 +34,11 @@ CONTENT = (
 )
 TOPIC = option("--topic", "T", "the name of its note, old or new", dest="name", default="")
 _NAME = option("name", "NAME")
-describe("note", "Facts for every session, one topic a file. Of one name the nearest holds: local, project, user.")
 
 
-@verb("note list", "all notes", *SELECTION)
+@verb("note list", *SELECTION, about="all notes")
 def list_notes(call: Call) -> int:
-    def row(note: Note) -> tuple[Any, list[str]]:
-        about = note.description + (" (%s)" % note.fate if note.fate else "")
-        return described(note), [note.ref, note.type, note.day, about]
-
-    return call.listing("NOTE TYPE KNOWN ABOUT", select(call), row, "No notes match.")
+    return call.listing("NOTE TYPE KNOWN=day ABOUT=about", select(call), described, "No notes match.")
 
 
 def select(call: Call) -> list[Note]:
@@ -64,11 +59,12 @@ def described(note: Note) -> dict[str, Any]:
     fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
     lists: dict[str, Any] = {key: note.items(key) for key in ("supersedes", *notes.PATTERNS)}
     lists["enforce"] = binding.firmness(note) or None
-    state = {"facts": [fact.text for fact in note.facts], "why_not": note.fate or None}
+    state = {"facts": [fact.text for fact in note.facts], "why_not": note.fate or None, "day": note.day}
+    state["about"] = note.description + (" (%s)" % note.fate if note.fate else "")
     return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}
 
 
-@verb("note show", "one note", _NAME, SCOPE)
+@verb("note show", _NAME, SCOPE, about="one note")
 def show(call: Call) -> int:
     return show_note(call, call.find_note(call.name, call.scope))
 
@@ -89,14 +85,18 @@ def show_note(call: Call, note: Note) -> int:
 
 
 @verb(
-    *("note add", "a new topic; without facts its text is read from standard input", _NAME),
-    *(option("facts", "FACT", nargs="*"), *CONTENT),
+    "note add",
+    _NAME,
+    option("facts", "FACT", nargs="*"),
+    *CONTENT,
+    about="a new topic; without facts its text is read from standard input",
     examples='note add Cart "Totals are rounded once" --file src/cart.py',
 )
 @verb(
     "remember",
-    "Keep a fact for later sessions: in the note you name, in the one about the same things, or in a new one.",
-    *(option("facts", "FACT", "a fact, in quotes", nargs="+"), TOPIC, *CONTENT),
+    option("facts", "FACT", "a fact, in quotes", nargs="+"),
+    TOPIC,
+    *CONTENT,
     examples='remember "JSONB indexes require GIN"\nremember "Prefer small commits" --type feedback --scope user',
 )
 def remember(call: Call) -> int:
@@ -218,9 +218,12 @@ def _restrain(made: Note, former: Note | None) -> None:
 
 
 @verb(
-    *("note edit", "a note in your editor, by options, or from standard input", _NAME, *CONTENT),
+    "note edit",
+    _NAME,
+    *CONTENT,
     flag("--verified", "it is true today, and so are its files"),
     option("--drop", "TEXT", "drop the fact that holds this text", action="append"),
+    about="a note in your editor, by options, or from standard input",
     examples="note edit cart --verified",
 )
 def edit_note(call: Call) -> int:
@@ -244,8 +247,9 @@ def edit_note(call: Call) -> int:
 
 
 @verb(
-    *("edit", "Open a note, the briefing or a profile in $VISUAL or $EDITOR. A refused text is kept as a draft."),
-    *(option("name", "NAME", 'a note by name, "briefing", or "profile/SKILL"'), SCOPE),
+    "edit",
+    option("name", "NAME", 'a note by name, "briefing", or "profile/SKILL"'),
+    SCOPE,
     examples="edit cart-totals\nedit briefing\nedit profile/melt",
 )
 def edit(call: Call) -> int:
@@ -268,7 +272,7 @@ def _edit_text(call: Call, note: Note, text: str = "") -> int:
     return write(text) if text else pages.edit_text(call, note.slug, lambda: files.read_text(note.path), write)
 
 
-@verb("note remove", "move notes into the archive", option("names", "NAME", nargs="+"), SCOPE)
+@verb("note remove", option("names", "NAME", nargs="+"), SCOPE, about="move notes into the archive")
 def remove(call: Call) -> int:
     removed = []
     for note in [call.find_note(word, call.scope) for word in call.names]:
@@ -278,7 +282,7 @@ def remove(call: Call) -> int:
     return call.answer([{"note": ref, "archived": path or None} for ref, path in removed], rows)
 
 
-@verb("note promote", "from local to project, from project to user", _NAME, SCOPE)
+@verb("note promote", _NAME, SCOPE, about="from local to project, from project to user")
 def promote(call: Call) -> int:
     """To the next wider scope, into the note of the same name if there is one."""
     note = call.find_note(call.name, call.scope, is_readable=True)
@@ -300,7 +304,9 @@ def promote(call: Call) -> int:
         return call.answer(*saved)
 
 
-@verb("note supersede", "NEW replaces OLD, which stays on disk", option("old", "OLD"), option("new", "NEW"), SCOPE)
+@verb(
+    "note supersede", option("old", "OLD"), option("new", "NEW"), SCOPE, about="NEW replaces OLD, which stays on disk"
+)
 def supersede(call: Call) -> int:
     old, new = call.find_note(call.old, call.scope), call.find_note(call.new, call.scope, is_readable=True)
     if old.ref == new.ref:

@@ -158,6 +158,12 @@ def _escaped(text: str, safe: str = "", escape: Callable[[str], str] | None = No
     return text if text.isprintable() else "".join(map(shown, text))
 
 
+def cell(value: object) -> str:
+    """A value in a table: a time in local time, of a list its length."""
+    text = str(len(value)) if isinstance(value, list) else local("-" if value in (None, "") else str(value))
+    return line(text)
+
+
 def width(text: str) -> int:
     shown = [char for char in text if not unicodedata.combining(char) and char not in _JOINERS]
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in shown)

@@ -40,11 +40,7 @@ _SHELLS = {  # shell: the script around the cases, one case
 }
 
 
-@verb(
-    *("upgrade", "Fetch the newest version (git pull) where this folder is a clone; install again wherever it was."),
-    family="",
-    has_json=False,
-)
+@verb("upgrade", family="", has_json=False)
 def upgrade(call: Call) -> int:
     tree = invocation.tree()
     if os.path.join("plugins", "cache") in tree:
@@ -69,7 +65,7 @@ def upgrade(call: Call) -> int:
     return 0
 
 
-@verb("statusline", _STATUS_LINE, family="", has_json=False)
+@verb("statusline", about=_STATUS_LINE, family="", has_json=False)
 def statusline(call: Call) -> int:
     try:
         value = json.loads(sys.stdin.read()) if not sys.stdin.isatty() else {}
@@ -83,7 +79,8 @@ def statusline(call: Call) -> int:
 
 
 @verb(
-    *("completion", "", option("shell", choices=tuple(_SHELLS))),
+    "completion",
+    option("shell", choices=tuple(_SHELLS)),
     examples="completion bash >> ~/.bashrc\ncompletion zsh >> ~/.zshrc\n"
     "completion fish > ~/.config/fish/completions/harness.fish",
     family="",

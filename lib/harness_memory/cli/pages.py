@@ -18,15 +18,13 @@ from ..base.lock import Lock
 from ..base.redact import MARK, redact
 from ..memory import briefing as curated
 from ..session import episode
-from .arguments import describe, flag, option, verb
+from .arguments import flag, option, verb
 from .call import Call
 from .output import Refusal, count, emit_stored, local, read_input, short
 
 _SESSIONS = 30  # shown by consolidate
 _SKILL = option("skill", "SKILL", "the name of the skill, as typed after /")
 _SET = "read the page from standard input, show what changes, keep the two versions before"
-describe("briefing", "The page every session here starts with (briefing.md): %d lines." % settings.BRIEFING_LINES)
-describe("profile", "What a session is given when a skill starts: %d lines." % settings.PROFILE_LINES)
 
 
 def standard_input(usage: str) -> str:
@@ -108,7 +106,7 @@ class Page:
         return self.call.answer({"file": self.path, "changed": text != before, "diff": diff}, rows)
 
 
-@verb("profile list", "every profile")
+@verb("profile list", about="every profile")
 def profiles(call: Call) -> int:
     names = files.names(os.path.join(call.project.dir, settings.PROFILES_DIR))
     skills = [name[: -len(".md")] for name in names if name.endswith(".md")]
@@ -116,8 +114,8 @@ def profiles(call: Call) -> int:
     return _list(call, "SKILL", paths, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
 
 
-@verb("profile show", "print the page", _SKILL, examples="profile show melt")
-@verb("briefing show", "print the page")
+@verb("profile show", _SKILL, about="print the page")
+@verb("briefing show", about="print the page")
 def show(call: Call) -> int:
     page = Page(call, getattr(call, "skill", ""))
     data = files.read(page.path)
@@ -126,9 +124,9 @@ def show(call: Call) -> int:
     return call.answer({"file": page.path, "text": page.text()}, ()) if call.json else emit_stored(data)
 
 
-@verb("briefing rollback", "write the version before again; once more undoes that", examples="briefing rollback")
-@verb("profile set", _SET, _SKILL, examples="profile set melt < page.md")
-@verb("briefing set", _SET, examples="briefing set < page.md")
+@verb("briefing rollback", about="write the version before again; once more undoes that")
+@verb("profile set", _SKILL, about=_SET)
+@verb("briefing set", about=_SET, examples="briefing set < page.md")
 def write(call: Call) -> int:
     page = Page(call, getattr(call, "skill", ""))
     text = page.text(page.former[0]) if call.action == "rollback" else standard_input(page.usage)
@@ -137,7 +135,7 @@ def write(call: Call) -> int:
     return page.replace(text)
 
 
-@verb("briefing history", "the versions")
+@verb("briefing history", about="the versions")
 def history(call: Call) -> int:
     page = Page(call)
     paths = {os.path.basename(path): path for path in (page.path, *page.former) if os.path.lexists(path)}
@@ -145,21 +143,17 @@ def history(call: Call) -> int:
 
 
 def _list(call: Call, head: str, paths: dict[str, str], none: str) -> int:
-    def row(named: tuple[str, str]) -> tuple[Any, list[Any]]:
+    def row(named: tuple[str, str]) -> dict[str, Any]:
         name, path = named
-        page, changed = curated.read(path), clock.iso(files.modified(path))
+        page = curated.read(path)
         first = page.problem or next(filter(None, map(str.strip, page.lines)), "")
-        value = {"file": path, "changed": changed, "lines": len(page.lines), "first": first}
-        return {head.lower(): name, **value}, [name, local(changed), str(len(page.lines)), first]
+        value = {head.lower(): name, "file": path, "changed": clock.iso(files.modified(path))}
+        return {**value, "lines": len(page.lines), "first": first}
 
-    return call.listing(head + " CHANGED #LINES BEGINS", [*paths.items()], row, none)
+    return call.listing(head + " CHANGED #LINES BEGINS=first", [*paths.items()], row, none)
 
 
-@verb(
-    *("consolidate", "What sessions left since the last consolidation, oldest first: material for new pages."),
-    flag("--done", "it was done: count from now"),
-    examples="consolidate\nconsolidate --done",
-)
+@verb("consolidate", flag("--done", "it was done: count from now"))
 def consolidate(call: Call) -> int:
     project_dir = call.project.dir
     if call.done:

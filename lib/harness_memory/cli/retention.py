@@ -17,16 +17,13 @@ from ..project import identity
 from ..session import sessions
 from .arguments import ALL, ALL_PROJECTS, DRY_RUN, flag, instant, option, verb
 from .call import Call, archived_ids, is_in_session, named, one
-from .output import Refusal, count, line, local, short
+from .output import Refusal, count, line, short
 
 _PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
 _WORK_DAYS = "older than this leave WORK: 30d, 8w (default: config key work_days, %s)" % settings.DEFAULTS["work_days"]
 
 
-@verb(
-    *("prune", "", option("--older-than", "AGE", _WORK_DAYS, type=instant), ALL_PROJECTS, DRY_RUN),
-    examples="prune --older-than 30d",
-)
+@verb("prune", option("--older-than", "AGE", _WORK_DAYS, type=instant), ALL_PROJECTS, DRY_RUN)
 def prune(call: Call) -> int:
     reports, lines, settled = [], [], config.load(call.root)
     if settled.problems:
@@ -79,9 +76,10 @@ def _details(report: dict[str, Any]) -> list[str]:
 
 
 @verb(
-    *("archive", "", option("--before", "YYYY-MM-DD", "ended before this day", type=instant, required=True)),
-    *(flag("--open", "sessions of open threads too"), DRY_RUN),
-    examples="archive --before 2026-01-01",
+    "archive",
+    option("--before", "YYYY-MM-DD", "ended before this day", type=instant, required=True),
+    flag("--open", "sessions of open threads too"),
+    DRY_RUN,
 )
 def archive(call: Call) -> int:
     project_dir = call.project.dir
@@ -95,15 +93,14 @@ def archive(call: Call) -> int:
     return call.answer(report, lines, 1 if report["left"] else 0)
 
 
-@verb(
-    *("restore", "", option("what", "ID|ARCHIVE", "a session, or all of an archive; else the list", nargs="?"), ALL),
-    examples="restore\nrestore a1b2c3d4\nrestore --all",
-)
+@verb("restore", option("what", "ID|ARCHIVE", "a session, or all of an archive; else the list", nargs="?"), ALL)
 def restore(call: Call) -> int:
     if not call.all and call.what is None:
         newest = {(each.id, each.started): each for each in call.archived}.values()
         none = "Nothing of this project is archived."
-        return call.listing("ARCHIVE ID STARTED SESSION", [*newest], _row, none) or 2 * bool(call.damaged)
+        return call.listing(
+            "ARCHIVE ID STARTED SESSION=headline", [*newest], archives.Archived.brief, none
+        ) or 2 * bool(call.damaged)
     with archives.lock(call.project.dir):
         names = {os.path.basename(call.what or "").replace(archives.ENDING, "")}
         if not call.all and names.isdisjoint(each.archive for each in call.archived):
@@ -122,14 +119,7 @@ def restore(call: Call) -> int:
     return call.answer(report, lines, 2 if call.damaged else 1 if report["refused"] or report["forgotten"] else 0)
 
 
-def _row(each: archives.Archived) -> tuple[Any, list[str]]:
-    return each.brief(), [each.archive, each.id, local(each.started), each.headline]
-
-
-@verb(
-    *("backfill", "", flag("--all", "every project, not only this one", dest="all_projects"), DRY_RUN),
-    examples="backfill --all",
-)
+@verb("backfill", flag("--all", "every project, not only this one", dest="all_projects"), DRY_RUN)
 def backfill(call: Call) -> int:
     root, paths = call.root, backfills.paths(config_dir())
     work = backfills.Backfill(root, "" if call.all_projects else call.project.dir, call.now, config.load(root))

@@ -12,14 +12,13 @@ from ..memory.review import Item
 from ..notes import binding, lint, shelf
 from ..session import episode, sessions
 from . import notes
-from .arguments import ALL, describe, option, verb
+from .arguments import ALL, option, verb
 from .call import Call, one
 from .output import Refusal, count, short
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
 _IDS = option("ids", "ID", nargs="*")
-describe("review", "Rules you stated, decisions and lessons that wait for your word. A rejected one never returns.")
 
 
 def _episodes(call: Call) -> list[dict[str, Any]]:
@@ -27,7 +26,7 @@ def _episodes(call: Call) -> list[dict[str, Any]]:
     return [each for each in loaded if each]
 
 
-@verb("review list", "what waits, newest first, with its source", ALL)
+@verb("review list", ALL, about="what waits, newest first, with its source")
 def waiting(call: Call) -> int:
     left = review.waiting(call.project.dir, _episodes(call))
     call.limit = len(left) or 1 if call.all else review.SHOWN
@@ -36,21 +35,29 @@ def waiting(call: Call) -> int:
     former = [path for path in merge.curated(call.root) if merge.is_former(path) and merge.home(path) in homes]
     after = ["", "Changed on two machines; the newer version holds, the other is in:"] if former else []
     after += ["  " + short("%s/%s" % (call.root, path)) for path in former]
-    return call.listing("ID KIND DAY SESSION #TIMES WORDS", left, _row, "Nothing waits.", after)
+    return call.listing("ID=key KIND DAY SESSION #TIMES WORDS=text", left, _row, "Nothing waits.", after)
 
 
-def _row(item: Item) -> tuple[Any, list[Any]]:
-    value = {name: getattr(item, name) for name in ("key", "kind", "day", "session", "times", "text")}
-    return value, [*value.values()]
+def _row(item: Item) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in ("key", "kind", "day", "session", "times", "text")}
 
 
-@verb("review reject", "never offer them again", _IDS, ALL, examples="review reject --all")
+@verb("review reject", _IDS, ALL, about="never offer them again")
 @verb(
-    *("review edit", "accept one in other words", option("ids", "ID", nargs=1)),
-    *(option("words", "WORDS", "what the note is to say, in quotes"), notes.TOPIC, *notes.CONTENT),
+    "review edit",
+    option("ids", "ID", nargs=1),
+    option("words", "WORDS", "what the note is to say, in quotes"),
+    notes.TOPIC,
+    *notes.CONTENT,
+    about="accept one in other words",
 )
 @verb(
-    *("review accept", "make notes of them", _IDS, ALL, notes.TOPIC, *notes.CONTENT),
+    "review accept",
+    _IDS,
+    ALL,
+    notes.TOPIC,
+    *notes.CONTENT,
+    about="make notes of them",
     examples='review accept a1b2c3d4 --enforce deny --when "command: npm install*"',
 )
 def settle(call: Call) -> int:
@@ -59,7 +66,7 @@ def settle(call: Call) -> int:
         raise Refusal("name what you mean by its ID, or --all. See: harness memory review")
     values, lines = [], []
     for item in [one(word, left, lambda item: (item.key,), "item", "review", _SHOWN) for word in call.ids] or left:
-        value, said, note = _row(item)[0], ["Rejected: " + item.text], ""
+        value, said, note = _row(item), ["Rejected: " + item.text], ""
         if call.action != "reject":
             text = call.words if call.action == "edit" else item.text
             value, said = notes.keep(call, [text], call.type or _TYPES[item.kind])
@@ -72,7 +79,7 @@ def settle(call: Call) -> int:
     return call.answer(values, lines or ["Nothing waits."])
 
 
-@verb("rules", "Every rule: how it binds, when it last came up, what became of it, and how often you said it again.")
+@verb("rules")
 def rules(call: Call) -> int:
     project_dir = call.project.dir
     counts: dict[str, list[tuple[str, str]]] = {}  # by a note's ref, or the slug that the trail knows
@@ -101,4 +108,4 @@ def rules(call: Call) -> int:
     after = ["", "Stated in prompts and not reviewed: %s. See: harness memory review" % waits]
     head = "NOTE BINDS LAST #FOLLOWED #STOPPED #OVERRIDDEN #RECURRED RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
-    return call.listing(head, held, lambda rule: (rule, [*rule.values()]), none, after)
+    return call.listing(head, held, lambda rule: rule, none, after)

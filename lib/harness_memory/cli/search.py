@@ -55,12 +55,14 @@ class Hit:
 
 @verb(
     "search",
-    "Sessions and notes about these words, best first; those with every word come before the others.\n"
-    "Words in quotes must occur as a phrase. Exit code 1 when nothing matches.",
     option("words", "QUERY", "words, an error message, a path; a phrase in quotes", nargs="+"),
-    *(limit(10), SINCE, ALL_PROJECTS),
+    limit(10),
+    SINCE,
+    ALL_PROJECTS,
     flag("--archived", "only archived sessions with every word", dest="archived_only"),
     option("--type", help="only sessions, notes, or notes of a type", choices=(SESSION, NOTE, *settings.NOTE_TYPES)),
+    about="Sessions and notes about these words, best first; those with every word come before the others.\n"
+    "Words in quotes must occur as a phrase. Exit code 1 when nothing matches.",
     examples='search why are cart totals rounded -k 3\nsearch "cart total" tax --type note\n'
     "search deploy --since 7d --all-projects\nsearch deploy --archived --json",
 )
@@ -86,11 +88,7 @@ def search(call: Call) -> int:
     return _report(call, hits, {*terms(" ".join(call.words))})
 
 
-@verb(
-    *("related", "Sessions that changed a file, and notes about it, newest first. Exit code 1 when nothing matches."),
-    *(option("file", "FILE", "a path in the project, or the end of one"), limit(10)),
-    examples="related src/cart.py\nrelated cart.py -k 3 --json",
-)
+@verb("related", option("file", "FILE", "a path in the project, or the end of one"), limit(10))
 def related(call: Call) -> int:
     path = call.relative(os.path.join(call.directory, call.file))
     ends = tuple("/" + name.lower() for name in (call.file.replace(os.sep, "/").strip("/"), path))

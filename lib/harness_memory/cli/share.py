@@ -11,20 +11,15 @@ from ..base.text import brief
 from ..memory import foreign, transfer, views
 from ..notes import team as teams
 from ..notes.shelf import Shelf
-from .arguments import ALL_PROJECTS, DRY_RUN, describe, option, verb
+from .arguments import ALL_PROJECTS, DRY_RUN, option, verb
 from .call import Call
 from .notes import list_notes, show_note
 from .output import Refusal, complain, count, line, passage, short
 
 _NAME = option("name", "NOTE", "by its name")
-describe("team", "Notes of this checkout, in .claude/memory: all who work in the repository read them.")
 
 
-@verb(
-    *("share", "Write a note into .claude/memory of this checkout. Commit it, and every session that has it reads it."),
-    *(_NAME, DRY_RUN),
-    examples="share cart-totals --dry-run\nshare cart-totals",
-)
+@verb("share", _NAME, DRY_RUN)
 def share(call: Call) -> int:
     note, checkout = call.find_note(call.name, is_readable=True), call.project.root
     if note.scope == settings.TEAM_SCOPE:
@@ -49,9 +44,9 @@ def share(call: Call) -> int:
     return call.answer(value, [done % short(path), "", passage(text.rstrip("\n"))])
 
 
-@verb("team unshare", "remove one from the checkout", _NAME, examples="team unshare cart-totals")
-@verb("team show", "one of them", _NAME, examples="team show cart-totals")
-@verb("team list", "all of them")
+@verb("team unshare", _NAME, about="remove one from the checkout")
+@verb("team show", _NAME, about="one of them")
+@verb("team list", about="all of them")
 def team(call: Call) -> int:
     call.scope = settings.TEAM_SCOPE
     if call.action == "list":
@@ -69,12 +64,7 @@ def team(call: Call) -> int:
     return call.answer({"note": note.ref, "archived": copy}, [text])
 
 
-@verb(
-    *("export", "Write a project's memory to standard output, as one compressed file for `harness memory import`."),
-    ALL_PROJECTS,
-    examples="export --project . > shop.tgz\nexport --all-projects > memory.tgz",
-    has_json=False,
-)
+@verb("export", ALL_PROJECTS, has_json=False)
 def export(call: Call) -> int:
     if sys.stdout.isatty():
         raise Refusal("the file goes to standard output: harness memory export > FILE.tgz")
@@ -89,10 +79,10 @@ def export(call: Call) -> int:
 
 @verb(
     "import",
-    "Take over an export, merged as `sync` does it; a folder of Claude Code's own notes; or a claude-mem database.\n"
-    "An export goes to the project that it is of; with --project, that of one project goes to the one named.",
     option("source", "FILE", "an export, a folder of notes, or a database"),
     option("--name", "NAME", "the project's name in claude-mem (default: that of its folder)"),
+    about="Take over an export, merged as `sync` does it, Claude Code's own notes, or a claude-mem database.\n"
+    "An export goes to the project that it is of; with --project, that of one project goes to the one named.",
     examples="import shop.tgz\nimport ~/.claude/projects/-home-me-shop/memory\nimport ~/.claude-mem/claude-mem.db",
 )
 def import_(call: Call) -> int:

@@ -15,7 +15,7 @@ from ..session import transcript as transcripts
 from ..session.capture import is_prompt
 from . import notes
 from .arguments import ALL_PROJECTS, SINCE, flag, limit, option, verb
-from .call import Call, project_name
+from .call import Call
 from .output import Refusal, columns, cut, line, local, short, table
 
 _NEAR = 2  # entries before and after a match
@@ -24,7 +24,10 @@ _WHO = {"user": "you", "assistant": "claude"}
 
 
 @verb(
-    *("list", "", ALL_PROJECTS, limit(20), SINCE),
+    "list",
+    ALL_PROJECTS,
+    limit(20),
+    SINCE,
     option("--branch", "B", "only sessions on this git branch"),
     flag("--notes", "list notes", dest="of_notes"),
     *notes.SELECTION,
@@ -37,21 +40,12 @@ def list_all(call: Call) -> int:
     every = [record for record in every if call.branch in (None, record.branch)]
     every = [record for record in every if call.since is None or record.seen >= call.since]
     every.sort(key=lambda record: (record.started, record.id), reverse=True)
-    is_wide = columns() >= 100
-    head = "ID STARTED STATUS #MIN BRANCH #FILES SESSION" if is_wide else "ID STARTED STATUS SESSION"
-
-    def row(record: Record) -> tuple[Any, list[Any]]:
-        value = record.brief()
-        project = [project_name(record.project_dir)] if call.all_projects else []
-        minutes = "-" if value["minutes"] is None else str(value["minutes"])
-        cells = [record.id, local(record.started), record.end, minutes, record.branch, str(value["files"])]
-        cells = cells if is_wide else [record.id, local(record.started)[5:], record.end]
-        return value, [*project, *cells, value["headline"] or "(nothing asked yet)"]
-
-    return call.listing("PROJECT " * call.all_projects + head, every, row, "No sessions here.")
+    wide = "#MIN=minutes BRANCH #FILES " if columns() >= 100 else ""
+    head = "PROJECT=name " * call.all_projects + "ID STARTED STATUS=end " + wide + "SESSION=headline"
+    return call.listing(head, every, Record.brief, "No sessions here.")
 
 
-@verb("show", "", option("word", "ID", 'an id or its beginning, "last", or the name of a note'), examples="show last")
+@verb("show", option("word", "ID", 'an id or its beginning, "last", or the name of a note'))
 def show(call: Call) -> int:
     record = call.meant(call.word)
     if isinstance(record, Note):
@@ -59,10 +53,8 @@ def show(call: Call) -> int:
     if isinstance(record, Archived):
         raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (record.id, record.id))
     page = "# %s\n\n%s" % (record.headline or "Session %s" % record.id, record.meta.get("summary") or "")
-    if record.episode:
-        page = episode.summary_page(record.episode)
-    elif "episode" in record.paths:
-        page += "\n\nIts episode is damaged. See: harness memory verify"
+    page += "\n\nIts episode is damaged. See: harness memory verify" * ("episode" in record.paths)
+    page = episode.summary_page(record.episode) if record.episode else page
     value = {"id": record.id, "status": record.state, "meta": record.meta or None, "episode": record.episode}
     paths = {"paths": record.paths, "artifacts": record.artifacts}
     return call.answer({**value, **paths}, [page.rstrip(), "", *table(_facts(record))])
@@ -86,7 +78,8 @@ def _facts(record: Record) -> list[list[str]]:
 
 
 @verb(
-    *("transcript", "", option("word", "SESSION", 'an id or its beginning, or "last"')),
+    "transcript",
+    option("word", "SESSION", 'an id or its beginning, or "last"'),
     option("--grep", "TEXT", "only around entries that hold this text, in any case", default=""),
     examples="transcript last\ntranscript a1b2c3d4 --grep rounding",
 )

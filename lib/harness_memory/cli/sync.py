@@ -15,17 +15,10 @@ from ..memory.sync import Store
 from ..project import identity
 from ..project.remote import normalize
 from ..setup import installation
-from .arguments import YES, describe, flag, instant, option, verb
+from .arguments import YES, flag, instant, option, verb
 from .call import Call, one
 from .output import Refusal, ago, confirm, count, line, short, table
 
-describe(
-    "sync",
-    """\
-Keep one memory on several machines, through a git repository of yours: ssh, https, or a folder, as on a USB stick.
-`sync` commits, fetches, merges and pushes. What people wrote stays in its newer version and the other is archived;
-what was forgotten stays forgotten. Settings of the machine, caches and running sessions stay where they are.""",
-)
 _PUBLIC = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "gitee.com", "dev.azure.com")
 _EVERY_SECONDS = 300
 _COPIES = """\
@@ -40,10 +33,10 @@ def _prepare(call: Call) -> None:
 
 
 @verb(
-    *("sync run", "commit, fetch, merge, push (the default)"),
+    "sync run",
     option("--auto", help="at every start and end of a session, in the background", choices=("on", "off")),
     flag("--background", "in a process of its own, at most once in five minutes"),
-    examples="sync\nsync --auto on",
+    about="commit, fetch, merge, push (the default)",
 )
 def run(call: Call) -> int:
     _prepare(call)
@@ -79,10 +72,11 @@ def _run(call: Call) -> int:
 
 
 @verb(
-    *("sync init", "name the remote, and sync for the first time"),
+    "sync init",
     option("url", "URL", "of a repository that holds nothing else"),
     flag("--private", "the remote is private: do not ask"),
     option("--since", "DAY", "send no session from before this day", type=instant),
+    about="name the remote, and sync for the first time",
     examples="sync init git@example.org:me/memory.git",
 )
 def init(call: Call) -> int:
@@ -111,7 +105,7 @@ def init(call: Call) -> int:
     return _run(call)
 
 
-@verb("sync status", "the remote, the last result, what is left out", examples="sync status")
+@verb("sync status", about="the remote, the last result, what is left out")
 def status(call: Call) -> int:
     _prepare(call)
     value = {**syncing.configuration(call.root), "last": syncing.last(call.root)}
@@ -129,7 +123,7 @@ def summary(root: str) -> str:
     return line("%s: %s" % (ago(clock.parse(last["at"]) or 0.0), last["result"])) if last else "never"
 
 
-@verb("sync off", "stop syncing; memory, remote and history stay")
+@verb("sync off", about="stop syncing; memory, remote and history stay")
 def off(call: Call) -> int:
     _prepare(call)
     if syncing.configuration(call.root)["auto"]:
@@ -139,10 +133,10 @@ def off(call: Call) -> int:
 
 
 @verb(
-    *("sync exclude", "projects that stay on this machine; without a name, list them"),
+    "sync exclude",
     option("projects", "PROJECT", "by name or id", nargs="*"),
     flag("--remove", "sync them again"),
-    examples="sync exclude secret-project",
+    about="projects that stay on this machine; without a name, list them",
 )
 def exclude(call: Call) -> int:
     call.prepare(with_project=False)
@@ -158,7 +152,7 @@ def exclude(call: Call) -> int:
     return call.answer(sorted(left_out), lines)
 
 
-@verb("sync purge-history", "after `forget`: replace all former states by the present one", YES)
+@verb("sync purge-history", YES, about="after `forget`: replace all former states by the present one")
 def purge(call: Call) -> int:
     _prepare(call)
     store = Store(call.root, os.environ)

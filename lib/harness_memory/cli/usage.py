@@ -31,10 +31,7 @@ _KINDS = {
 _USES = ("read", "edited", "named")
 
 
-@verb(
-    *("why", "", option("word", "ID", 'an id or its beginning, or "last" (default: the present session)', nargs="?")),
-    examples="why\nwhy a1b2c3d4",
-)
+@verb("why", option("word", "ID", 'an id or its beginning, or "last" (default: the present session)', nargs="?"))
 def why(call: Call) -> int:
     present = os.environ.get(settings.ENV_SESSION_ID, "")
     is_present = present in [record.claude_id for record in call.records]
@@ -44,7 +41,7 @@ def why(call: Call) -> int:
     return call.answer(log, [page or "Session %s: nothing was injected." % record.id])
 
 
-@verb("stats", "", ALL_PROJECTS)
+@verb("stats", ALL_PROJECTS)
 def stats(call: Call) -> int:
     directories = [path for project_dir in call.dirs for path in sessions.all_directories(project_dir)]
     receipts = [each for each in map(load_receipt, directories) if each.log]
@@ -64,7 +61,8 @@ def stats(call: Call) -> int:
 
 
 @verb(
-    *("rate", "", option("skill", "SKILL", "the name of the skill, as typed after the slash")),
+    "rate",
+    option("skill", "SKILL", "the name of the skill, as typed after the slash"),
     option("rating", "1-5", type=int, choices=range(1, 6)),
     option("--note", "TEXT", "why", default=""),
     examples='rate code-review 4 --note "Caught the race condition"',
@@ -79,7 +77,7 @@ def rate(call: Call) -> int:
     return call.answer(rating, ["Rated /%s %d of 5." % (skill, call.rating)])
 
 
-@verb("signals", "", option("skill", "SKILL", "one skill, with its notes", nargs="?"), examples="signals code-review")
+@verb("signals", option("skill", "SKILL", "one skill, with its notes", nargs="?"))
 def signals(call: Call) -> int:
     groups: dict[str, list[dict[str, Any]]] = {}
     for rating in ratings.load(call.project.dir):
@@ -94,10 +92,12 @@ def signals(call: Call) -> int:
     notes = ["  %s  %s  %s" % (each.get("date"), each["rating"], each["note"]) for each in noted]
     notes = ["", "Notes, newest first", *notes] if notes else []
     none = "No ratings here yet. Give one: harness memory rate SKILL 1-5"
-    return call.listing("SKILL #RATINGS #MEAN #RECENT TREND LATEST", sorted(groups.items()), _signal, none, notes)
+    return call.listing(
+        "SKILL #RATINGS #MEAN #RECENT=recent_mean TREND LATEST=chart", sorted(groups.items()), _signal, none, notes
+    )
 
 
-def _signal(named: tuple[str, list[dict[str, Any]]]) -> tuple[dict[str, Any], list[Any]]:
+def _signal(named: tuple[str, list[dict[str, Any]]]) -> dict[str, Any]:
     skill, group = named
     numbers = [each["rating"] for each in group]
     half, trend = len(numbers) // 2, ""
@@ -106,5 +106,4 @@ def _signal(named: tuple[str, list[dict[str, Any]]]) -> tuple[dict[str, Any], li
         trend = "steady" if abs(change) < 0.5 else "better" if change > 0 else "worse"
     means = {"mean": round(mean(numbers), 2), "recent_mean": round(mean(numbers[-settings.RECENT_RATINGS :]), 2)}
     chart = "".join(_BARS[round((number - 1) / 4 * 7)] for number in numbers[-_CHARTED:])
-    value = {"skill": skill, "ratings": numbers, **means, "trend": trend, "last": group[-1]}
-    return value, [skill, len(numbers), *means.values(), trend, chart]
+    return {"skill": skill, "ratings": numbers, **means, "trend": trend, "chart": chart, "last": group[-1]}

@@ -38,9 +38,10 @@ _SESSION = (
 
 @verb(
     "view",
-    "The memory as one HTML page: no server, no network. It holds what the memory holds: share it with care.",
     option("--out", "FILE", "where to write it (default: %s in the memory)" % settings.VIEW_FILE),
-    *(flag("--open", "show it in the browser"), ALL_PROJECTS),
+    flag("--open", "show it in the browser"),
+    ALL_PROJECTS,
+    about="The memory as one HTML page: no server, no network. It holds what the memory holds: share it with care.",
     examples="view --open\nview --all-projects --out ~/memory.html",
     has_json=False,
 )

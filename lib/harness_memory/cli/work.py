@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
-from typing import Any, Sequence, Union
+from typing import Any
 
 from ..base import clock, files, settings
 from ..base.redact import redact
@@ -17,31 +16,30 @@ from .arguments import ALL, ALL_PROJECTS, option, verb
 from .call import Call, one, project_name
 from .output import Refusal, count, fit, local, some
 
-Work = Union[Task, Thread]
 _STEPS_SHOWN = 3
-_SHOWN = "{0.id}  {0.title}".format
 _FIELDS = ("id", "title", "last_activity", "branch", "sessions", "next_steps", "blockers")
-_EMPTY_TITLE = "the title is empty; nothing was changed"
+_SHOWN = "{0.id}  {0.title}".format
 _THREAD = option("id", "ID", "the thread or one of its sessions, or the beginning of the id")
-_TASK = option("name", "TASK", "its name; of a new one its title")
 _TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
-_NOTE = option("--note", "TEXT", "what happened", default="")
-_NEXT = option("--next", "TEXT", "all that remains (repeatable)", action="append")
-_BLOCKED = option("--blocked", "TEXT", 'what it waits for, or "none"', action="append")
+_TASK = option("name", "TASK", "its name; of a new one its title")
+_PROGRESS = (
+    option("--note", "TEXT", "what happened", default=""),
+    option("--next", "TEXT", "all that remains (repeatable)", action="append"),
+    option("--blocked", "TEXT", 'what it waits for, or "none"', action="append"),
+)
 
 
 def open_items(project_dir: str) -> list[dict[str, Any]]:
     """Open threads and tasks for scripts."""
-    now, project = time.time(), os.path.basename(project_dir)
-    items = []
+    items, now = [], time.time()
     for work in views.open_work([*tasks.load(project_dir).values()], threads.load(project_dir)):
         days = (now - (clock.parse(work.opened_at) or now)) // settings.DAY_SECONDS
-        head = {"kind": type(work).__name__.lower(), "project": project, "opened": work.opened_at}
-        items.append({**head, **{key: getattr(work, key) for key in _FIELDS}, "age_days": max(0, int(days))})
+        item = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir), "opened": work.opened_at}
+        items.append({**item, **{key: getattr(work, key) for key in _FIELDS}, "age_days": max(0, int(days))})
     return items
 
 
-@verb("open", "", ALL_PROJECTS)
+@verb("open", ALL_PROJECTS)
 def open_work(call: Call) -> int:
     items = [item for project_dir in call.dirs for item in open_items(project_dir)]
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
@@ -56,21 +54,25 @@ def open_work(call: Call) -> int:
     return call.answer(items, lines)
 
 
-@verb("thread list", "threads that are open, newest first", ALL)
+def _row(work: Task | Thread) -> dict[str, Any]:
+    return {**work.fields, "id": work.id, "state": work.state, "next_steps": work.next_steps, "is_open": work.is_open}
+
+
+@verb("thread list", ALL, about="threads that are open, newest first")
 def list_threads(call: Call) -> int:
     shown = [each for each in threads.load(call.project.dir) if call.all or each.is_open]
-    none = "No open threads here (--all: closed ones too)."
-    return _list(call, "ID STATUS LAST_ACTIVE #SESSIONS #STEPS THREAD", shown, none)
+    head = "ID STATUS=state ACTIVE=last_activity #SESSIONS #STEPS=next_steps THREAD=title"
+    return call.listing(head, shown, _row, "No open threads here (--all: closed ones too).")
 
 
-@verb("thread rename", "give it a title", _THREAD, option("title", "TITLE"), examples='thread rename a1b2 "Login"')
-@verb("thread reopen", "take it up again", _THREAD)
-@verb("thread close", "what is open will not be done", _THREAD, examples="thread close a1b2c3d4")
+@verb("thread rename", _THREAD, option("title", "TITLE"), about="give it a title")
+@verb("thread reopen", _THREAD, about="take it up again")
+@verb("thread close", _THREAD, about="what is open will not be done")
 def change_thread(call: Call) -> int:
-    title = brief(call.title, settings.SUMMARY_LINE_CHARS) if call.action == "rename" else ""
-    if call.action == "rename" and not title:
-        raise Refusal(_EMPTY_TITLE)
     status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(call.action, "")
+    title = "" if status else brief(call.title, settings.SUMMARY_LINE_CHARS)
+    if not status and not title:
+        raise Refusal("the title is empty; nothing was changed")
     chosen = _thread(call.project.dir, call.id)
     with views.lock(call.project.dir):
         threads.change(call.project.dir, chosen, clock.iso(call.now), status=status, title=title)
@@ -83,33 +85,33 @@ def _thread(project_dir: str, word: str) -> Thread:
     return one(word, every, lambda each: (each.id, *each.sessions), "thread", "thread list --all", _SHOWN)
 
 
-@verb("task list", "open tasks, and those done today", ALL)
+@verb("task list", ALL, about="open tasks, and those done today")
 def list_tasks(call: Call) -> int:
     every = sorted(tasks.load(call.project.dir).values(), key=lambda each: str(each.last_activity), reverse=True)
     shown = [each for each in every if call.all or each.is_open or local(each.last_activity)[:10] == call.today]
-    none = 'No tasks here. Begin one: harness memory task start "TITLE"'
     earlier = ["%s earlier: --all" % count(len(every) - len(shown), "task")] if len(every) > len(shown) else []
-    return _list(call, "TASK STATUS UPDATED #NOTES #REMAINS TITLE", shown, none, earlier)
+    head = "TASK=id STATUS=state UPDATED #NOTES=checkpoints #REMAINS=next_steps TITLE"
+    none = 'No tasks here. Begin one: harness memory task start "TITLE"'
+    return call.listing(head, shown, _row, none, earlier)
 
 
-@verb("task done", "nothing of it remains", _TASK, _NOTE, examples="task done user-login")
-@verb("task checkpoint", "note how far it is", _TASK, _NOTE, _NEXT, _BLOCKED)
-@verb("task start", "begin a task", _TASK, _NOTE, _NEXT, _BLOCKED, examples='task start "User login" --next "Schema"')
+@verb("task done", _TASK, _PROGRESS[0], about="nothing of it remains")
+@verb("task checkpoint", _TASK, *_PROGRESS, about="note how far it is")
+@verb("task start", _TASK, *_PROGRESS, about="begin a task", examples='task start "User login" --next "Schema"')
 def change_task(call: Call) -> int:
     project, is_done = call.project, call.action == "done"
     if not call.name.strip():
-        raise Refusal(_EMPTY_TITLE)
+        raise Refusal("the title is empty; nothing was changed")
     if call.action == "checkpoint" and not (call.note or call.next or call.blocked):
         raise Refusal("nothing to note. Give --note, --next or --blocked")
-    note = brief(call.note, settings.ITEM_CHARS) or _TASK_NOTES[call.action]
-    entry: dict[str, Any] = {"title": "", "note": note, "at": clock.fine_iso(call.now)}
-    entry["status"] = tasks.DONE if is_done else tasks.IN_PROGRESS
+    entry: dict[str, Any] = {"title": "", "note": brief(call.note, settings.ITEM_CHARS) or _TASK_NOTES[call.action]}
+    entry.update(at=clock.fine_iso(call.now), status=tasks.DONE if is_done else tasks.IN_PROGRESS)
     entry["remaining"], entry["blockers"] = ([], []) if is_done else (_texts(call.next), _texts(call.blocked))
     call.prepare()
     with views.lock(project.dir):
         if call.action == "start":
             slug, title = tasks.slug(redact(call.name)), brief(call.name, settings.SUMMARY_LINE_CHARS)
-            ids = itertools.chain([slug], ("%s-%d" % (slug, number) for number in itertools.count(2)))
+            ids = (slug, *("%s-%d" % (slug, number) for number in range(2, 100)))
             id = next(id for id in ids if not files.exists(tasks.path_of(project.dir, id)))
             task = Task({"task_id": id, "title": title, "branch": project.branch})
         else:
@@ -127,14 +129,5 @@ def _texts(texts: list[str] | None) -> list[str] | None:
     return None if texts is None else items
 
 
-def _list(call: Call, head: str, shown: Sequence[Work], none: str, after: Sequence[str] = ()) -> int:
-    def row(work: Work) -> tuple[Any, list[Any]]:
-        numbers = [len(work.checkpoints if isinstance(work, Task) else work.sessions), len(work.next_steps)]
-        cells = [work.id, work.state, local(work.last_activity), *map(str, numbers), work.title]
-        return {**work.fields, "is_open": work.is_open}, cells
-
-    return call.listing(head, shown, row, none, after)
-
-
-def _answer_changed(call: Call, work: Work) -> int:
+def _answer_changed(call: Call, work: Task | Thread) -> int:
     return call.answer(work.fields, ["%s: %s  (%s)" % (work.id, work.title, work.state)])

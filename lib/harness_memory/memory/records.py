@@ -102,8 +102,10 @@ class Record:
         return {
             **{key: getattr(self, key) for key in ("id", "started", "branch", "headline")},
             "status": self.state,
+            "end": self.end,
             "session_id": self.claude_id,
             "project": os.path.basename(self.project_dir),
+            "name": os.path.basename(self.project_dir).rpartition("-")[0],
             "ended": self.meta.get("ended") or value.get("ended"),
             "alive": self.is_alive,
             "minutes": value.get("duration_minutes"),
