@@ -41,11 +41,10 @@ def digest(call: Call) -> int:
 
 
 def _row(record: records.Record) -> dict[str, Any]:
-    value = record.episode or {}
-    row = {key: value.get(key) or [] for key in _KEYS}
-    row.update(id=record.id, project=project_name(record.project_dir), headline=record.headline, outcome=record.end)
-    row.update(day=local(clock.iso(record.seen))[:10], started=record.started, branch=record.branch)
-    return {**row, "minutes": value.get("duration_minutes") or 0}
+    """What `list` says of a session, and what a report adds."""
+    row, value = record.brief(), record.episode or {}
+    row.update({key: value.get(key) or [] for key in _KEYS}, project=row["name"], minutes=row["minutes"] or 0)
+    return {**row, "outcome": record.end, "day": local(clock.iso(record.seen))[:10]}
 
 
 def _page(first: str, last: str, rows: list[dict[str, Any]], left: list[dict[str, Any]]) -> list[str]:

@@ -54,36 +54,24 @@ def doctor(call: Call) -> int:
 
 
 def _checks(call: Call) -> Iterator[Check]:
-    root, project = call.root, call.project
+    root = call.root
     python = "%d.%d.%d" % sys.version_info[:3]
     yield Check(OK, "version", "Harness Memory %s, Python %s (%s)" % (__version__, python, sys.executable))
     if config.is_off(os.environ):
         setting = "%s=%s" % (settings.ENV_SWITCH, os.environ[settings.ENV_SWITCH])
         yield Check(WARN, "switch", "%s in the environment: checkpoints are refused, hooks run" % setting, "unset it")
-    every, runs = installs.find(call), installs.last_runs(root)
-    yield from _installs(root, every)
-    guard = installs.guard(call, every)
-    asked = ago(runs["PreToolUse"]) if runs["PreToolUse"] else "never"
-    asked = ", last asked %s (to test it: harness guard test)" % asked
-    is_well = guard.state == installs.ON or guard.is_choice
-    text = guard.line() + asked * (guard.state == installs.ON)
-    yield Check(OK if is_well else WARN, "guard", text, guard.remedy, guard.why[1:])
+    yield from health_checks(call)
     yield _store(call)
     for problem in config.load(root).problems:
         yield Check(WARN, "config", problem, "correct or delete the file")
-    times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
-    yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     recent = [(each, clock.parse(each.get("at")) or 0.0) for each in reversed(health.failures(root))]
     recent = [(each, at) for each, at in recent if call.now - at < installs.RECENT_SECONDS]
     details = ["%s: %s (%s)" % (each.get("event"), line(each.get("error"))[:300], ago(at)) for each, at in recent]
     remedy = "read and then delete the files in %s" % short(health.failures_dir(root))
     text = "%s in the last 7 days" % (count(len(recent), "failed run") if recent else "none")
     yield Check(WARN if recent else OK, "failures", text, remedy, details)
-    if sync_summary(root):
-        is_well = syncing.last(root).get("is_well", True)
-        yield Check(OK if is_well else WARN, "sync", sync_summary(root), "run: harness memory sync")
     yield from _files(call)
-    claude = os.path.join(glob.escape(project.root), settings.CLAUDE_DIR)
+    claude = os.path.join(glob.escape(call.project.root), settings.CLAUDE_DIR)
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
     left += glob.glob(os.path.join(claude, "*" + settings.REJECT_SUFFIX))
@@ -94,23 +82,34 @@ def _checks(call: Call) -> Iterator[Check]:
         yield Check(WARN, "leftovers", text, remedy, sorted({*map(short, left)}))
 
 
-def _installs(root: str, every: list[installs.Install]) -> Iterator[Check]:
+def health_checks(call: Call) -> Iterator[Check]:
+    """Are the hooks in, is the guard on, when did they run, how did the last sync end."""
+    every, runs = installs.find(call), installs.last_runs(call.root)
     for install in every:
-        version = install.record.get("version")
+        version, path = install.record.get("version"), short(install.path)
         how = "plugin" if install.is_plugin else count(len(install.hooks), "hook")
-        text = "%s: %s, %s" % (short(install.path), how, "version %s" % version if version else "entered by hand")
-        if install.problems:
-            text = "%s: %s" % (short(install.path), install.problems[0])
+        text = "%s: %s, %s" % (path, how, "version %s" % version if version else "entered by hand")
+        text = "%s: %s" % (path, install.problems[0]) if install.problems else text
+        text = text if install.is_read_here else "not on here, only in " + text
         yield Check(FAIL if install.problems else OK, "install", text, install.remedy, install.problems)
     here = [install for install in every if install.is_read_here and install.hooks]
     if len(here) > 1 and any(install.is_plugin for install in here):
         text = "installed twice, as a plugin and in %s; the plugin's hooks stand back" % short(here[0].path)
         remedy = "keep one: claude plugin uninstall harness-memory, or python3 install.py --uninstall"
         yield Check(WARN, "install", text, remedy)
-    if not every and installs.have_run_lately(root):
+    if not every and installs.have_run_lately(call.root):
         yield Check(OK, "install", "in no settings file, but hooks have run: probably as a plugin")
     elif not every:
         yield Check(FAIL, "install", "not installed: no settings file here holds our hooks", installs.INSTALL)
+    guard = installs.guard(call, every)
+    asked = ago(runs["PreToolUse"]) if runs["PreToolUse"] else "never"
+    asked = ", last asked %s (to test it: harness guard test)" % asked if guard.state == installs.ON else ""
+    yield Check(OK if guard.is_well else WARN, "guard", guard.line() + asked, guard.remedy, guard.why[1:])
+    times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
+    yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
+    if sync_summary(call.root):
+        is_well = syncing.last(call.root).get("is_well", True)
+        yield Check(OK if is_well else WARN, "sync", sync_summary(call.root), "run: harness memory sync")
 
 
 def _store(call: Call) -> Check:

@@ -17,7 +17,7 @@ from .output import Refusal, short
 
 RECENT_SECONDS = 7 * 86400
 INSTALL = "run: python3 %s" % invocation.quote(os.path.join(invocation.tree(), "install.py"))
-ON, OFF, DEGRADED = "on", "off", "degraded"
+ON, OFF, DEGRADED = "on", "off", "DEGRADED"
 _PLUGIN = "harness-memory@"  # and the name of the marketplace: a key of the client's `enabledPlugins`
 
 
@@ -119,18 +119,17 @@ def _plugins(paths: list[str]) -> list[Install]:
 
 
 class Guard(NamedTuple):
-    """Whether the guard is on, what is wrong with it, and what to do; `is_choice`: the user left it out."""
+    """Whether the guard is on, what is wrong with it, and what to do; `is_well` also where the user left it out."""
 
     state: str
     why: list[str]
     remedy: str
-    is_choice: bool
+    is_well: bool
     commands: list[str]
 
     def line(self) -> str:
         more = ", and %d more" % (len(self.why) - 1) if self.why[1:] else ""
-        hint = " (see: harness memory doctor)" if self.state == DEGRADED else ""
-        return (self.state.upper() if hint else self.state) + (": " + self.why[0] + more if self.why else "") + hint
+        return self.state + (": " + self.why[0] + more if self.why else "")
 
 
 def guard(call: Call, installs: list[Install]) -> Guard:
@@ -145,11 +144,12 @@ def guard(call: Call, installs: list[Install]) -> Guard:
         why = [*(narrow if len(narrow) == len(able) else ()), *problems]
         remedy = "correct or delete the file; the rules in force: harness guard rules" if problems else remedy
         commands = [*dict.fromkeys(hook.command for _, hook in able)]
-        return Guard(DEGRADED if why else ON, why or ["probably as a plugin"] * (not able), remedy, False, commands)
-    is_choice = bool(hooks) and not guarded and any(each.record.get("guard") is False for each, _ in hooks)
-    why = ["its hook in %s cannot run" % short(each.path) for each, _ in guarded]
-    left_out = ["left out of %s (install.py --guard adds it)" % short(each.path) for each, _ in hooks[:1]]
-    return Guard(OFF, why or left_out or ["not installed here"], remedy, is_choice or not hooks, [])
+        return Guard(DEGRADED if why else ON, why, remedy, not why, commands)
+    why = ["its hook in %s cannot run" % short(each.path) for each, _ in guarded] or ["not installed here"]
+    if hooks and not guarded:
+        why = ["left out of %s (install.py --guard adds it)" % short(hooks[0][0].path)]
+    is_choice = not guarded and (not hooks or any(each.record.get("guard") is False for each, _ in hooks))
+    return Guard(OFF, why, remedy, is_choice, [])
 
 
 def last_runs(root: str) -> dict[str, float]:

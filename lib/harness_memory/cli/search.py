@@ -11,7 +11,7 @@ from ..base import clock, invocation, settings
 from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
-from ..recall import cache, ranking
+from ..recall import cache, documents, ranking
 from ..recall.index import ARCHIVED, NOTE, SESSION, Source
 from ..recall.terms import path_term, terms
 from ..session import episode
@@ -24,33 +24,25 @@ _EXAMINED = 500  # of the best matches
 _REFRESH_SECONDS = 60.0
 _LINE_CHARS = 80  # a longer line is shown from
 _LEAD_CHARS = 30  # before its first match
-_FIELDS = (
-    *("headline", "what_was_done", "what_remains", "asked", "learnings", "title", "files_changed", "tags", "branch"),
-    *("commands_failed_then_fixed", "tasks"),
-)
 
 
 class Hit:
-    """`row` is what `--json` shows; `lines` are (number, text) of the session or note."""
+    """`row` is what `--json` shows; `lines` are those of the session or note."""
 
-    __slots__ = ("has_all", "lines", "row", "time", "types")
-
-    def __init__(self, kind: str, id: str, file: str, day: str, lines: list[tuple[int, str]], type: str = "") -> None:
-        self.row: dict[str, Any] = {"kind": kind, "id": id, "file": file, "line": 1, "day": day, "text": ""}
+    def __init__(self, kind: str, id: str, file: str, day: str, lines: list[str], type: str = "") -> None:
+        self.row: dict[str, Any] = {"kind": kind, "id": id, "file": file, "day": day, "text": "".join(lines[:1])}
         self.row.update(files=[], score=0.0, project=None)
         self.lines, self.types, self.has_all = lines, (None, kind, type), False
         self.time = clock.parse(day + "T23:59:59Z") or 0.0
-        self.show(lambda text: 0)
+
+    def has_words(self, words: list[str]) -> bool:
+        """Whether the lines together have every word; show the line with the most of them."""
+        self.show(lambda text: sum(word in text.casefold() for word in words))
+        return all(any(word in text.casefold() for text in self.lines) for word in words)
 
     def show(self, weigh: Callable[[str], int]) -> None:
         """Show the first line of the greatest weight."""
-        if self.lines:
-            self.row["line"], self.row["text"] = max(self.lines, key=lambda each: weigh(each[1]))
-
-    def has_words(self, words: list[str]) -> bool:
-        """Whether the lines together have every word; if so, show the line with the most of them."""
-        self.show(lambda text: sum(word in text.casefold() for word in words))
-        return all(any(word in text.casefold() for _, text in self.lines) for word in words)
+        self.row["text"] = max(self.lines, key=weigh, default="")
 
 
 @verb(
@@ -67,25 +59,22 @@ class Hit:
     "search deploy --since 7d --all-projects\nsearch deploy --archived --json",
 )
 def search(call: Call) -> int:
-    words = [word.casefold() for word in call.words]
+    words, project_dir = [word.casefold() for word in call.words], call.project.dir
     if not any(word.strip() for word in words):
         raise Refusal("search: the query is empty. Give at least one word.")
-
-    def narrowed(hits: Iterable[Hit]) -> list[Hit]:
-        return [hit for hit in hits if call.type in hit.types and hit.time >= (call.since or 0.0)]
-
-    project_dir = call.project.dir
-    hits = [] if call.archived_only else narrowed(_ranked(call, words))
+    hits = [] if call.archived_only else _narrowed(call, _ranked(call, words))
     if not hits and not call.archived_only:  # perhaps the words are parts of words
-        names = reversed(episode.names(project_dir))
-        sessions = [hit for hit in (_session(project_dir, name) for name in names) if hit]
-        every = [*map(_note, notebook.holding(call.shelves)), *sessions]
-        hits = [hit for hit in narrowed(every) if hit.has_words(words)]
+        sessions = (_session(project_dir, name) for name in reversed(episode.names(project_dir)))
+        every = _narrowed(call, [*map(_note, notebook.holding(call.shelves)), *filter(None, sessions)])
+        hits = [hit for hit in every if hit.has_words(words)]
     if not hits and call.type in (None, SESSION):
-        old = [hit for hit in _archived(call) if hit.has_words(words)]
-        hits = [*{hit.row["id"]: hit for hit in reversed(old)}.values()]
+        hits = [*{hit.row["id"]: hit for hit in _archived(call) if hit.has_words(words)}.values()]
     hits.sort(key=lambda hit: (not hit.has_all, -hit.row["score"]))
     return _report(call, hits, {*terms(" ".join(call.words))})
+
+
+def _narrowed(call: Call, hits: Iterable[Hit]) -> list[Hit]:
+    return [hit for hit in hits if call.type in hit.types and hit.time >= (call.since or 0.0)]
 
 
 @verb("related", option("file", "FILE", "a path in the project, or the end of one"), limit(10))
@@ -146,8 +135,7 @@ def _session(directory: str, name: str) -> Hit | None:
 
 
 def _note(note: Note) -> Hit:
-    facts = [(note.head_lines + fact.first + 1, fact.text) for fact in note.facts]
-    lines = [(1, "%s: %s" % (note.name, note.description)), *facts]
+    lines = ["%s: %s" % (note.name, note.description), *(fact.text for fact in note.facts)]
     return Hit(NOTE, note.ref, note.path, note.day, lines, note.type)
 
 
@@ -155,19 +143,18 @@ def _archived(call: Call) -> Iterator[Hit]:
     """What archived sessions' episodes say; without one, their records."""
     for session in call.archived:
         pages = [data for path, data in session.files.items() if path.endswith(settings.META_FILE)]
-        lines = _texts(session.episode) or [*enumerate(b"".join(pages).decode("utf-8", "replace").split("\n"), 1)]
+        lines = _texts(session.episode) if session.episode else b"".join(pages).decode("utf-8", "replace").split("\n")
         hit = Hit(ARCHIVED, session.id, session.path, session.started[:10], lines)
         hit.row["project"] = call.project.id
         yield hit
 
 
-def _texts(value: object) -> list[tuple[int, str]]:
-    """Every line of text in an episode, under the fields that say what happened."""
-    if isinstance(value, str):
-        return [(1, text) for text in value.split("\n")]
-    if isinstance(value, dict):
-        value = [value.get(key) for key in _FIELDS] if "what_was_done" in value else [*value.values()]
-    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
+def _texts(value: dict[str, Any]) -> list[str]:
+    """Every line of text in an episode, what happened first."""
+    more = [*value["files_changed"], *value["tags"], str(value.get("branch") or "")]
+    more += [task["title"] for task in value["tasks"]]
+    texts = (episode.headline(value), *documents.of_session(value), *more)
+    return [part for text in texts for part in text.split("\n")]
 
 
 def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
@@ -175,37 +162,30 @@ def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
     code = 2 if call.damaged else 0 if rows else 1
     if call.json or not rows:
         return call.answer(rows, ["No match."], code)
-    is_wide, cells = getattr(call, "all_projects", False), [["PROJECT", "WHERE", "DAY", "TEXT"]]
+    has_project, cells = getattr(call, "all_projects", False), []
     for row in rows:
         text = row["text"]
         at = min([at for at in map(text.casefold().find, words) if at >= 0], default=0)
         start = text.rfind(" ", 0, max(0, at - _LEAD_CHARS)) + 1 if len(text) > _LINE_CHARS else 0
-        text = line(("…" if start else "") + text[start:])
-        cells.append([_name(row["project"]), line(row["id"]), row["day"] or "-", text])
-    is_bold = bool(words) and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    header, *shown = table([each if is_wide else each[1:] for each in cells], is_cut=True)
+        project = [cut(project_name(row["project"] or ""), 24) or "-"] if has_project else []
+        cells.append([*project, line(row["id"]), row["day"] or "-", line(("…" if start else "") + text[start:])])
+    header, *shown = table([["PROJECT"] * has_project + ["WHERE", "DAY", "TEXT"], *cells], is_cut=True)
     print(header)
+    is_bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for text in shown:
         marked = ["\x1b[1m%s\x1b[0m" % word if words & {*terms(word)} else word for word in text.split(" ")]
         print(" ".join(marked) if is_bold else text)
     total = "1 match" if len(hits) == 1 else "%d matches" % len(hits)
-    print("\n%s. %s" % (total, _advice(call, rows)))
+    print("\n%s. %s" % (total, "\n".join(_advice(call, rows))))
     return code
 
 
-def _name(project_id: str | None) -> str:
-    return cut(project_name(project_id), 24) if project_id else "-"
-
-
-def _advice(call: Call, rows: list[dict[str, Any]]) -> str:
+def _advice(call: Call, rows: list[dict[str, Any]]) -> Iterator[str]:
     """How to read one of them; a session of another project is read there."""
-    if rows[0]["kind"] == ARCHIVED:
-        return "Restore one: harness memory restore ID"
-    lines = ["Read one: harness memory show ID"]
+    yield "Read one: harness memory %s ID" % ("restore" if rows[0]["kind"] == ARCHIVED else "show")
     for id in dict.fromkeys(row["project"] for row in rows if row["project"] not in (None, call.project.id)):
         memory = os.path.join(call.root, id)
         path = identity.last_seen(memory)[0]
         is_there = path and os.path.isdir(path) and identity.locate(call.root, path, path).dir == memory
         command = "harness memory show ID --project %s" % line(invocation.quote(path))
-        lines.append("In %s: %s" % (_name(id), command if is_there else "its folder is gone; see %s" % short(memory)))
-    return "\n".join(lines)
+        yield "In %s: %s" % (project_name(id), command if is_there else "its folder is gone; see %s" % short(memory))

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..base import clock, files, settings
+from ..base import files, settings
 from ..inject.injection import load_receipt
 from ..memory import threads
 from ..session import capture, episode, liveness, sessions
-from . import installs
 from .arguments import verb
 from .call import Call
-from .output import ago, count, fit, line, local, short, some, table
-from .sync import summary as sync_summary
+from .doctor import OK, health_checks
+from .output import count, fit, line, local, short, some, table
 
 _SHOWN = 4
 _WORK_SPEC = {"active_tasks": [{"id": "text", "description": "text", "status?": "text", "next_steps?": ["text"]}]}
@@ -21,12 +20,11 @@ _WORK_SPEC = {"active_tasks": [{"id": "text", "description": "text", "status?": 
 
 @verb("status")
 def status(call: Call) -> int:
-    project, last, registered = call.project, call.last, installs.find(call)
+    project, last, checks = call.project, call.last, [*health_checks(call)]
     work = files.load_json(os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE), _WORK_SPEC)
     log = load_receipt(last.session.dir).log if last and last.session else []
     injected = [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
-    guard, runs = installs.guard(call, registered), installs.last_runs(call.root)
-    facts = {
+    facts: dict[str, Any] = {
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
         "memory": project.dir,
         "sessions": len(call.records),
@@ -34,19 +32,11 @@ def status(call: Call) -> int:
         "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
         "in_progress": work["active_tasks"] if work else [],
         "live": [_live(project.dir, marker) for marker in sessions.live_markers(project.dir)],
-        "last": {**last.brief(), "end": last.end, "told": injected} if last else None,
-        "hooks": {  # as a session here would find them
-            "state": _hook_state(call.root, registered),
-            "installs": [each.path for each in registered if each.is_read_here and not each.problems],
-            "last_runs": {event: clock.iso(instant) if instant else None for event, instant in runs.items()},
-        },
-        "guard": {"state": guard.state, "why": guard.why, "line": guard.line()},
-        "sync": sync_summary(call.root) or None,
+        "last": {**last.brief(), "told": injected} if last else None,
+        "health": [{key: getattr(check, key) for key in ("mark", "topic", "text")} for check in checks],
     }
-    times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
-    rows = [["Hooks", facts["hooks"]["state"]], ["Guard", line(guard.line())], ["Sync", facts["sync"]]]
-    rows.append(["Last runs", ", ".join(times) or "none yet"])
-    return call.answer(facts, [*_page(facts), "", *table([row for row in rows if row[1]])])
+    rows = [[each.mark, each.topic, line(each.text if each.mark == OK else "%s; %s" % each[2:4])] for each in checks]
+    return call.answer(facts, [*_page(facts), "", *table(rows)])
 
 
 def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +46,7 @@ def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
     # ACTIVE alone also means that it started, or was resumed.
     is_asked = session is not None and capture.load(session.dir).turn in (capture.ASKED, capture.WORKING)
     return {
-        "id": session.id if session else sessions.safe_id(marker["claude_session"])[:8],
+        "id": sessions.safe_id(marker["claude_session"])[:8],
         "session_id": marker["claude_session"],
         **{key: meta.get(key) for key in ("status", "started", "branch")},
         "is_alive": liveness.is_alive(marker["process"]),
@@ -77,8 +67,7 @@ def _page(facts: dict[str, Any]) -> list[str]:
     for one in facts["live"]:
         state = "working" if one["is_at_work"] else "waiting for a prompt"
         state = settings.DIED + "; the next session start archives it" if one["is_alive"] is False else state
-        where = " on %s" % one["branch"] if one["branch"] else ""
-        live.append(line("%s since %s%s: %s" % (one["id"], local(one["started"]), where, state)))
+        live.append(line("%s since %s: %s" % (one["id"], local(one["started"]), state)))
     shown = some(live, _SHOWN) or ["no session is running here"]
     lines = table([*rows, *(["" if at else "Now", text] for at, text in enumerate(shown))])
     tasks = []
@@ -93,16 +82,3 @@ def _page(facts: dict[str, Any]) -> list[str]:
         lines += ["", "Last session", "  " + line(" · ".join(filter(None, parts)))]
         lines += [fit("  ", last["headline"])] if last["headline"] else []
     return lines
-
-
-def _hook_state(root: str, registered: list[installs.Install]) -> str:
-    here = [each for each in registered if each.is_read_here]
-    problems = ["%s: %s" % (short(each.path), line(each.problems[0])) for each in here if each.problems]
-    if problems:
-        return "NOT WELL: %s (see: harness memory doctor)" % problems[0]
-    if registered:
-        paths = ", ".join(short(each.path) for each in here or registered)
-        return "on: " + paths if here else "not on here, only in " + paths
-    if installs.have_run_lately(root):
-        return "not in any settings file of this machine, but they have run: probably as a plugin"
-    return "no install on record; %s (or see: harness memory doctor)" % installs.INSTALL

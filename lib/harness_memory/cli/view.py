@@ -21,19 +21,17 @@ from ..audit import trail
 from ..base import clock, files, settings
 from ..inject.injection import load_receipt
 from ..memory import records
-from ..notes import binding, lint
+from ..notes import lint
 from ..notes import shelf as notebook
 from ..project import identity
 from .arguments import ALL_PROJECTS, flag, option, verb
 from .call import Call, project_name
+from .notes import described
 from .output import Refusal, short
 from .work import open_items
 
 _AUDIT_EVENTS = 500
-_SESSION = (
-    *("outcome", "branch", "what_was_done", "skill_used", "model", "title", "thread", "asked", "decisions", "plan"),
-    *("learnings", "rules", "what_remains", "files_changed", "tags", "commits", "commands_failed_then_fixed", "ended"),
-)
+_UNSHOWN = ("schema", "project", "session_id", "passages", "transcript", "source", "errors")
 
 
 @verb(
@@ -92,10 +90,9 @@ def _project(directory: str) -> dict[str, Any]:
 
 def _session(record: records.Record) -> dict[str, Any]:
     """What a session's page shows; empty fields are left out, because there may be thousands."""
-    value, receipt = record.episode or {}, load_receipt(record.directory or record.project_dir)
-    shown = {key: value.get(key) for key in _SESSION}
-    shown.update(id=record.id, started=record.started, state=record.end, headline=record.headline)
-    shown.update(branch=record.branch, minutes=value.get("duration_minutes"))
+    receipt = load_receipt(record.directory or record.project_dir)
+    shown = {key: value for key, value in (record.episode or {}).items() if key not in _UNSHOWN}
+    shown.update(record.brief(), state=record.end)
     shown["recalled"] = [[each["kind"], each["item"], each["used"]] for each in receipt.items if not each.get("held")]
     shown["tokens"] = sum(int(entry.get("tokens") or 0) for entry in receipt.log)
     return {key: each for key, each in shown.items() if each}
@@ -106,9 +103,6 @@ def _notes(shelf: notebook.Shelf, root: str) -> list[dict[str, Any]]:
     for note in notebook.read_all([shelf]):
         stale = [finding.what for finding in lint.check_note(note, root) if finding.kind == "stale"] if root else []
         state = note.fate or ("; ".join(stale)) or ("unused" if lint.is_unused(shelf, note, now) else "")
-        row: dict[str, Any] = {key: getattr(note, key) for key in ("name", "type", "scope", "day", "slug", "files")}
-        row.update(about=note.description, state=state, facts=[fact.text for fact in note.facts])
-        row.update({key: note.fields.get(key) for key in ("triggers", "after", "require", "supersedes")})
-        row["enforce"] = binding.firmness(note)
+        row = {**described(note), "slug": note.slug, "state": state}
         rows.append({key: each for key, each in row.items() if each})
     return rows
