@@ -7,7 +7,6 @@ An archive is a compressed tar file outside the live tree, which is its own inde
 
 An archive is on disk and read back before the live files are deleted, META.yaml last. The files of a session are
 adjacent. A session whose episode stays keeps META.yaml and capture.json: it is the same when it is resumed.
-Version 0.1 wrote an index (`*.jsonl`) beside each archive, which is ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from typing import IO, Any
 
 from ..base import clock, files, jsontext, settings, shape, yaml
 from ..base.lock import Lock
-from ..base.text import hexdigest
 from ..session import episode, sessions, tombstones
 from . import records, threads, views
 from .records import Record
@@ -79,15 +77,11 @@ def lock(project_dir: str) -> contextlib.AbstractContextManager[object]:
 
 
 def paths(project_dir: str) -> list[str]:
-    """The archives of a project, oldest first."""
-    stems = [name[: -len(ENDING)] for name in files.names(folder(project_dir)) if name.endswith(ENDING)]
-    return [os.path.join(folder(project_dir), stem + ENDING) for stem in sorted(stems)]
-
-
-def retired(project_dir: str) -> list[str]:
-    """The episodes that retention moved to the archive, oldest first."""
+    """The archives of a project, then the episodes that retention moved there, each oldest first."""
     names = files.names(folder(project_dir))
-    return [os.path.join(folder(project_dir), name) for name in names if sessions.is_episode_name(name)]
+    stems = sorted(name[: -len(ENDING)] for name in names if name.endswith(ENDING))
+    archives = [stem + ENDING for stem in stems]
+    return [os.path.join(folder(project_dir), name) for name in (*archives, *filter(sessions.is_episode_name, names))]
 
 
 def load(path: str) -> Iterator[Archived]:
@@ -104,16 +98,13 @@ def _contents(path: str) -> Iterator[tuple[str, bytes]]:
         yield from unpack(raw, path, owner)
 
 
-def pack(out: IO[bytes], contents: Iterable[tuple[str, bytes]], now: float) -> dict[str, str]:
-    """Write a compressed tar file; the hash of each content by name."""
-    hashes = {}
+def pack(out: IO[bytes], contents: Iterable[tuple[str, bytes]], now: float) -> None:
+    """Write a compressed tar file."""
     with tarfile.open(fileobj=out, mode="w:gz", compresslevel=_LEVEL) as packed:
         for name, data in contents:
             info = tarfile.TarInfo(name)
             info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, max(0, int(now))
             packed.addfile(info, io.BytesIO(data))
-            hashes[name] = hexdigest(data)
-    return hashes
 
 
 def unpack(raw: IO[bytes], path: str, is_wanted: Callable[[str], object]) -> Iterator[tuple[str, bytes]]:
@@ -140,7 +131,7 @@ def walk(path: str, skipped: tuple[str, ...] = ()) -> Iterator[str]:
 
 def load_all(project_dir: str, troubles: list[OSError]) -> Iterator[Archived]:
     """The sessions in every archive, oldest archive first; damaged archives are added to `troubles`."""
-    for path in (*paths(project_dir), *retired(project_dir)):
+    for path in paths(project_dir):
         try:
             yield from load(path)
         except files.Unreadable as error:
@@ -159,19 +150,18 @@ def owner(path: str) -> str:
     return "/".join(parts[:2]) if is_work and clock.is_day(parts[0]) and sessions.safe_id(parts[1]) == parts[1] else ""
 
 
-def write(project_dir: str, groups: Iterable[dict[str, bytes]], now: float, path: str = "") -> str:
-    """Write a new archive of the sessions' files, or replace that at `path`; its path, "" when there is nothing."""
-    stem = os.path.join(folder(project_dir), "sessions-" + clock.stamp(clock.iso(now)))
-    names = (stem + ("-%d" % number if number > 1 else "") + ENDING for number in itertools.count(1))
-    path = path or next(name for name in names if not files.exists(name))
+def _write(path: str, contents: dict[str, bytes], now: float) -> None:
+    """Replace what is at a path of `paths`; it goes when nothing is left."""
     packed = io.BytesIO()
-    hashes = pack(packed, (content for group in groups for content in group.items()), now)
-    if not hashes:
-        return ""
-    files.write(path, packed.getvalue(), durable=True)
-    if {name: hexdigest(data) for name, data in _contents(path)} != hashes:
-        raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", path)
-    return path
+    if not contents:
+        files.erase(path)
+    elif not path.endswith(ENDING):
+        files.write(path, next(iter(contents.values())), durable=True)
+    else:
+        pack(packed, contents.items(), now)
+        files.write(path, packed.getvalue(), durable=True)
+        if dict(_contents(path)) != contents:
+            raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", path)
 
 
 def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], now: float) -> None:
@@ -179,21 +169,15 @@ def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], no
 
     The caller holds the lock. Unreadable, after all others, for a damaged archive."""
     damaged = []
+    for name in [name for name in files.names(folder(project_dir)) if name.endswith(".jsonl")]:
+        files.erase(os.path.join(folder(project_dir), name))  # an index, which version 0.1 wrote
     for path in paths(project_dir):
         try:
-            is_changed = any(change(session) != session.files for session in load(path))
-            if is_changed and not write(project_dir, map(change, load(path)), now, path):
-                files.erase(path)
+            pairs = [(session.files, change(session)) for session in load(path)]
+            if any(before != after for before, after in pairs):
+                _write(path, {name: data for _, after in pairs for name, data in after.items()}, now)
         except files.Unreadable:
             damaged.append(path)
-        files.erase(path[: -len(ENDING)] + ".jsonl")
-    for path in retired(project_dir):
-        session = next(load(path))
-        content = b"".join(change(session).values())
-        if not content:
-            files.erase(path)
-        elif content not in session.files.values():
-            files.write(path, content, durable=True)
     if damaged:
         raise files.Unreadable(errno.EINVAL, _DAMAGED, damaged[0])
 
@@ -251,7 +235,12 @@ def retire(
             reasons[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
             return {}
 
-    path = write(project_dir, map(contents, selected), now) if to_archive else ""
+    archived = {name: data for record in selected if to_archive for name, data in contents(record).items()}
+    stem = os.path.join(folder(project_dir), "sessions-" + clock.stamp(clock.iso(now)))
+    names = (stem + ("-%d" % number if number > 1 else "") + ENDING for number in itertools.count(1))
+    path = next(name for name in names if not files.exists(name)) if archived else ""
+    if path:
+        _write(path, archived, now)
     for record in selected:
         session_lock = sessions.lock(project_dir, record.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with session_lock as held:

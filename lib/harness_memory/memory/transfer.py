@@ -32,7 +32,8 @@ def export(root: str, homes: list[str], out: IO[bytes], now: float) -> int:
     versions = jsontext.loads(found[settings.VERSIONS_FILE])
     versions["files"] = {path: item for path, item in versions["files"].items() if merge.home(path) in homes}
     found[settings.VERSIONS_FILE] = merge.encoded(versions)
-    return len(archive.pack(out, sorted(found.items()), now)) - 1
+    archive.pack(out, sorted(found.items()), now)
+    return len(found) - 1
 
 
 def load(path: str) -> dict[str, bytes]:
