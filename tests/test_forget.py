@@ -126,12 +126,14 @@ def test_forgotten_note_goes_with_versions_and_receipts(world: World, client: su
     world.memory("remember", "Zanzibar pays late", "--topic", "billing")
     world.memory("note", "edit", "billing", "--verified")  # leaves a version in the archive
     world.memory("note", "promote", "billing")
-    lived(world, client, "Something else", "Done, whatever it was.")  # and a receipt
+    world.memory("remember", "The billing office is closed in May", "--topic", "holidays")
+    life = lived(world, client, "Something else", "Done, whatever it was.")  # and a receipt
     assert len(holding(world, "zanzibar")) > 2
     world.memory("note", "add", "homes", "Lives in Zanzibar")
     world.memory("note", "remove", "homes")  # a removed note can be forgotten too
     assert world.memory("forget", "billing", "homes", "--yes").code == 0
     assert holding(world, "zanzibar") == []
+    assert "The billing office" in (life.directory / "session_memory_context.md").read_text("utf-8")
     world.assert_sound()
 
 

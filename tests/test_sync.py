@@ -136,6 +136,16 @@ def test_deletions_and_forget_win_over_older_content_and_lose_against_newer(pair
         assert not [*machine.project.glob("**/*secret*")]
 
 
+def test_an_episode_that_one_machine_retires_is_archived_on_both(pair: list[Machine]) -> None:
+    pair[0].live(4)
+    settle(pair)
+    (pair[0].root / "config.json").write_text('{"retention_episodes": 2, "retention_days": 10000}', "utf-8")
+    Life(pair[0].home, pair[0].repo).start()
+    settle(pair)
+    assert_same(pair)
+    assert [len([*machine.root.glob("archive/*/session-*.json")]) for machine in pair] == [2, 2]
+
+
 def test_a_session_resumed_on_two_machines_is_the_one_that_ended_later(pair: list[Machine]) -> None:
     session = pair[0].work("Paint the shop", "The shop is painted in green.")
     settle(pair)

@@ -87,8 +87,8 @@ class ClaudeMem:
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
             groups.setdefault(str(row[self.key]), []).append(row)
-        for key, group in groups.items():
-            value = _episode(group, [row for row in observed if row[self.key] == key])
+        for group in groups.values():
+            value = _episode(group)
             name = sessions.episode_name(value["started"], value["id"])
             is_forgotten = tombstones.is_forgotten(project_dir, value["session_id"], value["ended"])
             if value["session_id"] not in known and not is_forgotten:
@@ -103,25 +103,20 @@ class ClaudeMem:
         return made, _put(shelf, note, now) if facts else []
 
 
-def _episode(rows: list[dict[str, Any]], observed: list[dict[str, Any]]) -> dict[str, Any]:
+def _episode(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """One session of claude-mem."""
 
     def said(key: str, chars: int = settings.ITEM_CHARS) -> list[str]:
         return [*dict.fromkeys(filter(None, (brief(str(row.get(key) or ""), chars) for row in rows)))]
 
-    def named(key: str, source: list[dict[str, Any]]) -> list[str]:
-        texts = re.findall(r"[^\[\]\",\n]+", " , ".join(str(row.get(key) or "") for row in source))
-        return [*dict.fromkeys(text.strip() for text in texts if text.strip())]
-
     claude_id = str(rows[0].get("claude_id") or next(iter(rows[0].values())))
-    times = [float(row["created_at_epoch"]) for row in (*rows, *observed)]
+    times = [float(row["created_at_epoch"]) for row in rows]
     started, ended = (clock.iso(each / 1000 if each > 1e11 else each) for each in (min(times), max(times)))
     done = passage("\n\n".join(said("completed", settings.DONE_CHARS)), settings.DONE_CHARS)
-    learned = [*said("learned"), *(brief(str(row["title"] or ""), settings.ITEM_CHARS) for row in observed)]
+    edited = re.findall(r"[^\[\]\",\s][^\[\]\",]*", " , ".join(str(row.get("files_edited") or "") for row in rows))
+    paths = [*dict.fromkeys(path.strip() for path in edited)][: settings.FILES_IN_EPISODE]
     lists = {"asked": said("request", settings.ASK_CHARS)[-8:], "what_remains": said("next_steps")[-1:]}
-    lists.update(
-        files_changed=named("files_edited", rows)[: settings.FILES_IN_EPISODE], tags=[], learnings=learned[:12]
-    )
+    lists.update(files_changed=paths, tags=[], learnings=said("learned")[:12])
     short_id = sessions.safe_id(claude_id)[: settings.SHORT_ID_CHARS[0]]
     headline = first_sentence(done or "".join(lists["asked"][:1]), settings.SUMMARY_LINE_CHARS)
     value: dict[str, Any] = {"session_id": claude_id, "what_was_done": done, "outcome": "completed"}

@@ -157,12 +157,13 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
 def _strike_receipts(project_dir: str, names: set[str], phrases: Iterable[str]) -> None:
     """Take out of what sessions were handed the items that carry one of the names or phrases."""
     marks = [mark % name for name in names for mark in _MENTIONS]
-    is_hit = matcher(*marks, *names, *(phrase for phrase in phrases if len(phrase) >= _PHRASE_CHARS))
+    is_hit = matcher(*marks, *(phrase for phrase in phrases if len(phrase) >= _PHRASE_CHARS))
     receipts = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
     paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in receipts]
 
-    def change(path: str, data: bytes) -> bytes | None:  # most hold nothing of it, and sessions wait
-        return strike(path, data, is_hit, names) if is_hit(data.decode("utf-8", "replace")) else data
+    def change(path: str, data: bytes) -> bytes | None:
+        text = data.decode("utf-8", "replace")  # most hold nothing of it, and sessions wait
+        return strike(path, data, is_hit, names) if any(name in text for name in names) or is_hit(text) else data
 
     _rewrite(paths, change)
 
@@ -302,5 +303,6 @@ def _tree(value: Any, is_hit: Matcher, names: frozenset[str] = frozenset(), drop
 
 
 def _named(item: Any) -> list[str]:
-    """The texts that an item of a list consists of."""
-    return [text for text in (item.values() if isinstance(item, dict) else (item,)) if isinstance(text, str)]
+    """What an item of a list may name: `cart` is also the name in `cart#2`."""
+    texts = item.values() if isinstance(item, dict) else (item,)
+    return [text.partition("#")[0] for text in texts if isinstance(text, str)]
