@@ -61,7 +61,7 @@ def test_git_add_stages_nothing_of_this_machine_and_a_clone_works(home: Path, re
     assert any("/episodes/" in name for name in staged)
     assert any("/STATE/progress/" in name for name in staged)
     support.git(memory.root, "commit", "-q", "-m", "All")
-    support.git(tmp_path, "clone", "-q", str(repo), str(tmp_path / "copy"))
+    support.git(tmp_path, "clone", "-q", "--no-local", str(repo), str(tmp_path / "copy"))
     support.git(tmp_path / "copy", "remote", "set-url", "origin", "https://example.org/me/shop")
     there = World(tmp_path / "elsewhere" / "eve", tmp_path / "copy")
     there.root.parent.mkdir(parents=True)

@@ -38,7 +38,7 @@ Load = Callable[[str], bytes]
 VERSIONS = {"files": {"*": ("text", "text")}, "gone": {"*": "text"}}
 SESSION, ARCHIVE, PAGE, CURATED = "session", "archive", "page", "curated"  # rules that need more than two contents
 _FOLDERS = ("", "profiles", "LEARNING/topics", "archive/notes", "STATE", "STATE/threads")  # of curated files
-_LOCAL_FACTS = ("paths", "witness", "originals", "inode", "updated")  # of project.json
+_LOCAL_FACTS = ("paths", "originals", "updated", "witness", "inode")  # of project.json
 
 
 def blob_id(data: bytes) -> str:
