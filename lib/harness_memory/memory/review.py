@@ -46,7 +46,8 @@ def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
     every: dict[str, Item] = {}
     for value in episodes:
         for kind, field in KINDS.items():
-            for text in value.get(field) or ():
+            texts = value.get(field) or ()
+            for text in texts if kind == "rule" else texts[: settings.KIND_ITEMS]:  # the surest come first
                 item = Item(kind, str(text), value["ended"][:10], value["id"])
                 former = every.pop(item.key, None)
                 item.times += former.times if former and former.session != item.session else 0

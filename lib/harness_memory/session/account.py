@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.text import cut
-from .digest import is_covered, stems, words_of
+from .digest import Statement, is_covered, stems, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,35 +16,20 @@ _LANGUAGES = {
     "cpp": "cpp", "swift": "swift", "sql": "sql", "sh": "shell", "tf": "terraform", "css": "css", "html": "html",
     "vue": "vue", "md": "docs", "ex": "elixir", "scala": "scala", "lua": "lua",
 }  # fmt: skip
+_LEAST_SURE = -12  # tenths
 _COMMON = ("src", "lib", "app", "main", "internal", "pkg", "packages", "source", "cmd")
 
 
-class Statement:
-    """A unit as `capture` keeps it: a mark and a text.
-
-    The mark is "turn by weight headline kinds": who said it ("u" or "c"), how much it says, how well it would do as a
-    headline (in tenths), and what it is: "l" left to do, "o" put down as open, "b" blocked, "d" decision,
-    "f" fact, "r" rule, "s" says that work is done, "w" of a turn that changed files; a last
-    digit tells how surely it is a decision or a fact.
-    """
-
-    __slots__ = ("by", "headline", "kinds", "text", "turn", "weight")
-
-    def __init__(self, mark: str, text: str) -> None:
-        turn, self.by, weight, headline, self.kinds = mark.split(" ")
-        self.turn, self.weight, self.headline, self.text = int(turn), int(weight), int(headline), text
-
-
-def load(marks: list[str], texts: list[str]) -> list[Statement]:
-    # What was forgotten has no text.
-    return [Statement(mark, text) for mark, text in zip(marks, texts) if text and mark.count(" ") == 4]
-
-
-def of_kind(statements: list[Statement], kind: str) -> list[str]:
-    """The units that are most surely of a kind, in order."""
-    found = [unit for unit in statements if kind in unit.kinds]
-    best = sorted(found, key=lambda unit: (unit.kinds[-1], unit.weight), reverse=True)[: settings.KIND_ITEMS]
-    return [cut(unit.text, settings.ITEM_CHARS) for unit in found if unit in best]
+def surest(statements: Iterable[Statement], kind: str) -> list[str]:
+    """The statements that are most surely of a kind, surest first: the best of each turn before the second best."""
+    ranked: list[tuple[int, int, str]] = []
+    turns: dict[int, int] = {}
+    for each in sorted(statements, key=lambda each: (-each.sure, -each.weight)):
+        rank = turns.get(each.turn, 0)
+        if kind in each.kinds and each.sure > _LEAST_SURE and rank < settings.KIND_ITEMS:
+            turns[each.turn] = rank + 1
+            ranked.append((rank, -each.sure, cut(each.text, settings.ITEM_CHARS)))
+    return list(dict.fromkeys([text for *_, text in sorted(ranked)]))[: settings.KIND_TOTAL]
 
 
 def passages(statements: list[Statement]) -> list[dict[str, object]]:
@@ -54,54 +39,54 @@ def passages(statements: list[Statement]) -> list[dict[str, object]]:
 
 
 def headline(statements: list[Statement], files: list[str]) -> str:
-    """The line that says best what the session was about; a line that others resemble is a safer choice."""
-    about = stems(words_of(" ".join([*(unit.text for unit in statements if unit.by == "u"), *files])))
-    is_work = any("w" in unit.kinds for unit in statements)
-    ranked = []
-    for unit in sorted(statements, key=lambda unit: -unit.headline)[:40]:
-        line = cut(unit.text.rstrip(":： "), settings.SUMMARY_LINE_CHARS)
-        own = stems(words_of(line))
-        score = unit.headline / 10 + (0.7 if "w" in unit.kinds else 0.0)
-        score += 0.3 if unit.by == "u" and not is_work else 0.0
-        is_thin = len(own) < 2 if unit.by == "u" else len(about) > 1 and not own & about
-        ranked.append((score - (1.5 if is_thin else 0.0), line, own))
-    ranked = sorted(ranked, key=lambda each: -each[0])[:8]
-    chances = [2.718 ** (score - ranked[0][0]) for score, _, _ in ranked]
-    best, line = -1.0, ""
-    for _, text, own in ranked:
-        alike = [2 * len(own & other) >= 0.5 * (len(own) + len(other)) for _, _, other in ranked]
-        chance = sum(each for each, is_like in zip(chances, alike) if is_like)
-        if chance > best:
-            best, line = chance, text
+    """The line that says best what the session was about."""
+    about = stems(words_of(" ".join([*(each.text for each in statements if each.by == "u"), *files])))
+    is_work = any("w" in each.kinds for each in statements)
+    best, line = -999, ""
+    for each in sorted(statements, key=lambda each: -each.headline)[:40]:
+        text = cut(each.text, settings.SUMMARY_LINE_CHARS)
+        own = stems(words_of(text))
+        is_thin = len(own) < 2 if each.by == "u" else len(about) > 1 and not own & about
+        score = each.headline + (12 if "w" in each.kinds else 0) - (15 if is_thin else 0)
+        score += 3 if each.by == "u" and not is_work else 0
+        best, line = (score, text) if score > best else (best, line)
     return line
 
 
-def done(statements: list[Statement], limit: int) -> str:
-    """The units that carry the work of every turn, in order, whole; a blank line between turns."""
-    units_said = [
-        unit for unit in statements if unit.by == "c" and not {"l", "r"} & {*unit.kinds} and unit.text[-1:] not in "?？"
-    ]
-
-    def worth(unit: Statement) -> float:
-        return unit.headline / 10 + unit.weight / 40 + 0.8 * ("d" in unit.kinds) + 0.4 * ("f" in unit.kinds)
-
+def leads(statements: list[Statement]) -> dict[int, Statement]:
+    """What says best what each turn did."""
     best: dict[int, Statement] = {}
-    for unit in units_said:
-        if unit.turn not in best or worth(unit) > worth(best[unit.turn]):
-            best[unit.turn] = unit
-    ranked = sorted(units_said, key=worth, reverse=True)
-    order = [*reversed([*best.values()]), *ranked]
-    chosen: set[Statement] = set()
-    for unit in order:
-        if unit not in chosen and len(unit.text) + 2 <= limit and (worth(unit) > 0 or unit is ranked[0]):
-            chosen.add(unit)
-            limit -= len(unit.text) + 2
+    for each in statements:
+        if _is_report(each) and (each.turn not in best or _worth(each) > _worth(best[each.turn])):
+            best[each.turn] = each
+    return best
+
+
+def done(statements: list[Statement], told: Iterable[str], limit: int) -> str:
+    """What carries the work of every turn, in order, without what is `told` elsewhere; a blank line between turns."""
+    best, known = [*reversed([*leads(statements).values()])], {*told}
+    best = [each for each in best if _worth(each) > -1.5] or best[:1]
+    rest = [each for each in statements if _is_report(each) and not {"d", "f", "s"}.isdisjoint(each.kinds)]
+    rest = [each for each in rest if _worth(each) > -1.5 and cut(each.text, settings.ITEM_CHARS) not in known]
+    chosen: set[str] = set()
+    for each in [*best, *sorted(rest, key=_worth, reverse=True)]:
+        if each.text not in chosen and len(each.text) + 2 <= limit:
+            chosen.add(each.text)
+            limit -= len(each.text) + 2
     text, turn = "", -1
-    for unit in units_said:
-        if unit in chosen and unit.text not in text:
-            text += ("" if not text else "\n" if unit.turn == turn else "\n\n") + unit.text
-            turn = unit.turn
+    for each in statements:
+        if each.text in chosen and each.by == "c" and each.text not in text:
+            text += ("" if not text else "\n" if each.turn == turn else "\n\n") + each.text
+            turn = each.turn
     return text
+
+
+def _is_report(each: Statement) -> bool:
+    return each.by == "c" and "l" not in each.kinds and "r" not in each.kinds and each.text[-1:] not in "?？"
+
+
+def _worth(each: Statement) -> float:
+    return each.headline / 10 + each.weight / 40 + max(each.sure, -20) / 25
 
 
 def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:
@@ -124,14 +109,15 @@ def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]
     for file in files:
         parts = file.split("/")
         ending = _LANGUAGES.get(parts[-1].rpartition(".")[2].lower(), "")
-        for name in (*(part for part in parts[:-1] if len(part) > 2 and part not in _COMMON), ending):
+        folders = [part for part in parts[:-1] if len(part) > 2 and part[0] != "." and part not in _COMMON]
+        for name in (*folders, ending):
             found[name] = found.get(name, 0) + 1
     found.pop("", None)
     ranked = sorted(found, key=lambda name: -found[name])[:5]
     names: dict[str, int] = {}
     for unit in statements:
         quoted = unit.text.split("`")[1::2]
-        for name in {part for part in quoted if part.isidentifier() and len(part) > 3}:
+        for name in {part for part in quoted if part.isidentifier() and 3 < len(part) < 30}:
             names[name] = names.get(name, 0) + 1
     often = sorted((name for name, count in names.items() if count > 1), key=lambda name: -names[name])[:3]
     return [*dict.fromkeys([*([skill] if skill else []), *ranked, *often])]

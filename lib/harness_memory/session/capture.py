@@ -2,7 +2,7 @@
 
 Every text in it is redacted and cut before it enters. `transcript.absorb` adds what the transcript says; prompts and
 answers from a hook's payload come in through `announce` and `answer_with`, and count once when the transcript repeats
-them. What they say stays as units with marks, as many as an episode holds (see `digest`).
+them. What they say stays as statements, as many as an episode holds (see `digest`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .digest import Statement
+
 # How the last turn stands.
 ASKED, WORKING, ANSWERED, INTERRUPTED, FAILED = "asked", "working", "answered", "interrupted", "failed"
 
@@ -24,8 +26,9 @@ SPEC = {
     **dict.fromkeys(("turn_files?", "files_total?", "number?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?", "leaf?"), "text"),
     **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "read?", "owed?")},
-    **{key: ["text"] for key in ("marks?", "units?", "plan?", "commits?", "errors?", "rules?", "channels?", "closes?")},
+    **{key: ["text"] for key in ("plan?", "commits?", "errors?", "rules?", "channels?", "closes?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
+    "statements?": "any",  # hundreds: to check each would cost a Stop a millisecond
     "deeds?": [("count", "text", "text")],
     "steps?": {"*": "text"},
     "cursor?": "any",
@@ -56,8 +59,7 @@ class Capture:
         self.answer = ""
         self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
         self.number = 0  # of the turn
-        self.units: list[str] = []  # what prompts and answers say, see `digest`
-        self.marks: list[str] = []  # one for each unit
+        self.statements: list[list[Any]] = []  # what prompts and answers say, see `digest.Statement`
         self.plan: list[str] = []  # the title and the steps of the plan that was given or accepted
         self.rules: list[str] = []  # lasting wishes, in the user's words
         self.commits: list[str] = []  # their subjects
@@ -171,44 +173,34 @@ class Capture:
     def _take(self, by: str, text: str) -> None:
         """Replace what this turn's prompt or answer says; what is said again stands once."""
         if is_housekeeping(next(reversed(self.prompts()), "")):
-            return
+            return None
         from . import digest  # which a prompt's hook does not need
 
-        head, about = "%d %s " % (self.number, by), [*self.files[-self.turn_files :]] if self.turn_files else []
-        about += [unit for mark, unit in zip(self.marks, self.units) if mark.startswith("%d u " % self.number)]
         if by == "u":
             if text.lower().startswith(_PLAN):
-                from . import plan
+                self.plan = digest.plan_steps(text.partition(":")[2]) or self.plan
+            return self._keep(digest.of_prompt(text, self.number), by)
+        about = [row[-1] for row in self.statements if row[:2] == [self.number, "u"]]
+        about += self.files[-self.turn_files :] if self.turn_files else []
+        subject = digest.stems(digest.words_of(" ".join(about)))
+        self._keep(digest.of_answer(text, self.number, subject, bool(self.turn_files)), by)
+        return None
 
-                self.plan = plan.steps_of(text.partition(":")[2]) or self.plan
-            marks_of = digest.of_prompt(text, self.number)
-        else:
-            subject = digest.stems(digest.words_of(" ".join(about)))
-            marks_of = digest.of_answer(text, self.number, subject, bool(self.turn_files))
-        self._keep(marks_of, head)
-
-    def _keep(self, marks_of: dict[str, str], head: str = "-") -> None:
-        """Add units, in place of those whose marks begin with `head`, and of the same words said earlier."""
+    def _keep(self, newer: list[Statement], by: str = "") -> None:
+        """Add statements, in place of those that this turn's words `by` the same side were, and of the same words."""
         from . import digest
 
-        pairs = [
-            (mark, text)
-            for mark, text in zip(self.marks, self.units)
-            if not mark.startswith(head) and mark.split(" ")[1:2] != marks_of.get(text, "").split(" ")[1:2]
-        ]
-        marks, texts = [mark for mark, _ in pairs], [text for _, text in pairs]
-        marks = digest.settled(marks, texts, marks_of, self.number)
-        self.marks, self.units = digest.fitted([*marks, *marks_of.values()], [*texts, *marks_of])
-
-    def add_commit(self, subject: str) -> None:
-        if subject and subject not in self.commits:
-            self.commits = [*self.commits, subject][-20:]
+        added = {(each.by, each.text): each for each in newer}
+        older = [row for row in self.statements if row[:2] != [self.number, by] and (row[1], row[-1]) not in added]
+        known = [digest.Statement(*row) for row in older if row[-1]]  # what was forgotten has no text
+        digest.settle(known, newer, self.number)
+        self.statements = [each.row() for each in digest.fitted([*known, *added.values()])]
 
     def note_summary(self, summary: str) -> None:
         """Take in the block that PreCompact asked the client's summary for."""
         block = summary.rpartition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
         if len(block) < len(summary):
-            from .plan import of_summary
+            from .digest import of_summary
 
             self._keep(of_summary(passage(block, settings.TURN_CHARS), self.number))
 
@@ -221,6 +213,14 @@ class Capture:
         return self.turn == ANSWERED and (
             message == self.said or self.answer == cut(passage(message, settings.TURN_CHARS), settings.DONE_CHARS)
         )
+
+
+def keep(items: list[Any], item: Any, limit: int) -> None:
+    """Put an item last, once, and let the oldest go."""
+    if item in items:
+        items.remove(item)
+    items.append(item)
+    del items[:-limit]
 
 
 def is_prompt(text: str) -> bool:
@@ -252,6 +252,8 @@ def load(directory: str, *, is_owner: bool = False) -> Capture:
     for field in SPEC if value else ():
         if value.get(field[:-1]) is not None:
             setattr(state, field[:-1], value[field[:-1]])
+    if value and "marks" in value:  # of an older version, which kept statements otherwise: read the transcript again
+        state.cursor = [0, -1]
     return state
 
 

@@ -1,8 +1,9 @@
-"""What a session's turns say, as the fields of its episode. Pure: text in, fields out.
+"""What a session's turns say, as statements that the fields of its episode are made of. Pure: text in, statements out.
 
 Each unit of a prompt or an answer (see `units`) has features: where it stands, what stands above it, its mood, which
-classes of words it holds. `digest.json` has those words, and the coefficients that turn features into scores: is it a
-headline, is it left to do, is it a decision, is it a fact. They were fitted once, to answers that people had marked.
+classes of words it holds, and which of these meet. `digest.json` has the words, the features that count together, and
+the coefficients, in tenths, that turn features into scores: is it a headline, is it left to do, is it a decision, is
+it a fact. They were fitted to answers that people had marked.
 """
 
 from __future__ import annotations
@@ -29,74 +30,111 @@ for _name, _words in _TABLES["words"].items():
     for _word in _words.split():
         CLASS.setdefault(_word, []).append(_name)
 _PIECES: dict[str, list[str]] = _TABLES["pieces"]
+_TOGETHER = [(name, frozenset(needed), frozenset(bars)) for name, (needed, bars) in _TABLES["together"].items()]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
-_LEFT_LEAST = -0.4
-_KEPT_LEAST = -0.3  # of decisions and facts: a session has many, and its best three are shown
-_TALK = frozenset(("self", "aside", "label tip", "question", units.ROW, units.HEAD))
-_DEED = frozenset(("first why", "done early", "i"))
-_CALLS = (
-    *("question", "open", "undone", "i not", "pending", "later", "first do", "first may", "first ready", "ready do"),
-    *("label later", "lead later", "lead must", "section later", "section must", "section caveat"),
-)
+_LEFT_LEAST = -8
+_TALK = frozenset(("self", "aside", "bare", "label tip", "question", "size 0", units.HEAD))
+_DEED = frozenset(("first why", "done early", "me"))
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
-_EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
+_WARNINGS = "⚠❌🚧⏳🔄❗🔴🟡⛔🔜"
+_EMPTY = frozenset(("filler", "stop", "you", "me", "courtesy"))  # classes of words that say nothing of the work
 
 
-def of_prompt(text: str, turn: int) -> dict[str, str]:
-    """The marks of a prompt's units, by their texts."""
+class Statement:
+    """A sentence, heading or list item, as `capture` keeps it.
+
+    `by` is "u" (the user) or "c" (Claude); `weight` how much it says; `headline` and `sure` how well it would do as a
+    headline, and as a decision or fact, in tenths. `kinds` has a letter for each thing it is: "l" left to do, "o" put
+    down as open, "b" blocked, "d" decision, "f" fact, "r" rule, "s" work that is done, "w" of a turn with changes.
+    """
+
+    __slots__ = ("by", "headline", "kinds", "sure", "text", "turn", "weight")
+
+    def __init__(self, turn: int, by: str, weight: int, headline: int, sure: int, kinds: str, text: str) -> None:
+        self.turn, self.by, self.weight, self.headline, self.sure = turn, by, weight, headline, sure
+        self.kinds, self.text = kinds, text
+
+    def row(self) -> list[Any]:
+        return [self.turn, self.by, self.weight, self.headline, self.sure, self.kinds, self.text]
+
+
+def of_prompt(text: str, turn: int) -> list[Statement]:
     found = [unit for unit in units.split(text) if unit.kind != units.ROW]
-    marks = {}
-    for unit, row in zip(found, features(found[:12], set()) + [[]] * len(found)):
-        headline = sum(_ASK.get(name, 0.0) for name in row) if row else -9
-        marks[unit.text] = "%d u %d %d -" % (turn, weight(unit.text, ""), headline * 10)
-    return marks
+    statements = []
+    for unit, row in zip(found, features(found[:12], set(), True) + [[]] * len(found)):
+        headline = sum([_ASK.get(name, 0) for name in row]) if row else -90
+        statements.append(Statement(turn, "u", weight(unit.text), headline, -99, "", unit.text))
+    return statements
 
 
-def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str, str]:
-    """The marks of an answer's units, by their texts; `about` are stems of the prompt and of the files changed."""
+def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Statement]:
+    """What an answer says; `about` are stems of the prompt and of the files changed."""
     found = units.split(text)
-    marks = {}
-    for number, (unit, row) in enumerate(zip(found, features(found, about))):
-        left = _score(_LEFT, row) + (0.0 if is_work else 0.1)
-        kinds = ("w" if is_work else "") + ("s" if "done" in row or "done early" in row else "")
-        is_call = any(name in row for name in _CALLS)  # else it says how things are
-        if left > _LEFT_LEAST and is_call and unit.kind not in (units.DONE, units.HEAD):
-            is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
-            kinds += "lo" if unit.kind == units.OPEN or (is_listed and "explains" not in row) else "l"
-            kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
-        elif _TALK.isdisjoint(row) and len(unit.text) > 24:
-            decided, learned = _score(_DECISION, row), _score(_FACT, row)
-            is_choice = decided > 0 or ("why" in row and not _DEED.isdisjoint(row))  # something done, and why
-            sure = 5 * (max(decided, learned) - _KEPT_LEAST)
-            kinds += "%s%d" % ("d" if is_choice else "f", min(sure, 9)) if sure > 0 else ""
-        if "l" not in kinds and (unit.kind == units.ROW or (unit.kind == units.HEAD and "content 0" in row)):
+    statements = []
+    for unit, row, after in zip(found, features(found, about, is_work), [*found[1:], None]):
+        kinds, sure = _kinds(unit, row)
+        is_thin = (unit.kind == units.ROW and sure <= 0) or (unit.kind == units.HEAD and "content 0" in row)
+        if is_thin and "l" not in kinds:
             continue
-        headline = sum(_HEADLINE.get(name, 0.0) for name in row) - (1.0 if "l" in kinds else 0.0)
-        line = unit.text
-        if line[-1:] in ":：" and unit.kind != units.HEAD:  # a lead alone says nothing
-            after = found[number + 1] if number + 1 < len(found) else unit
-            is_listed = after is not unit and after.kind not in (units.HEAD, units.ROW)
-            line = cut("%s %s" % (line, after.text), settings.PASSAGE_CHARS) if is_listed else line
-            headline -= 0.0 if is_listed else 0.5
-        marks[line] = "%d c %d %d %s" % (turn, weight(line, kinds), headline * 10, kinds or "-")
-    return marks
+        headline = sum([_HEADLINE.get(name, 0) for name in row]) - (10 if "l" in kinds else 0)
+        line = unit.text.rstrip(":： ")
+        is_open_ended = "stop" in CLASS.get(line.rpartition(" ")[2].lower(), ())
+        if line != unit.text and ("content 2" not in row or is_open_ended):  # what announces a list says little alone
+            is_listed = after is not None and after.kind not in (units.HEAD, units.ROW)
+            line = cut("%s %s" % (unit.text, after.text), settings.PASSAGE_CHARS) if after and is_listed else line
+            headline -= 0 if is_listed else 5
+        worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
+        kinds += "w" if is_work else ""
+        statements.append(Statement(turn, "c", worth, headline, sure, kinds, line))
+    return statements
 
 
-def _score(table: dict[str, float], row: list[str]) -> float:
-    return table[""] + sum(table.get(name, 0.0) for name in row)
+def _kinds(unit: units.Unit, row: list[str]) -> tuple[str, int]:
+    """What a unit is, and how surely it is a decision or a fact."""
+    kinds = "s" if "done" in row or "done early" in row else ""
+    if _score(_LEFT, row) > _LEFT_LEAST and unit.kind not in (units.DONE, units.HEAD):
+        is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
+        kinds += "lo" if unit.kind == units.OPEN or (is_listed and "explains" not in row) else "l"
+        return kinds + ("" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"), -99
+    if _TALK.isdisjoint(row):
+        decided, learned = _score(_DECISION, row), _score(_FACT, row)
+        is_choice = decided > 0 or ("why" in row and not _DEED.isdisjoint(row))  # something done, and why
+        return kinds + ("d" if is_choice else "f"), max(decided, learned)
+    return kinds, -99
 
 
-def weight(text: str, kinds: str) -> int:
-    """How much a unit says, 0 to 99: names, numbers, identifiers and length against courtesy."""
-    words = text.split()
-    worth = min(len(words), 24) + 20 * ("d" in kinds or "l" in kinds) + 10 * ("f" in kinds)
-    for word in words[1:]:
-        bare = word.strip("`.,;:()\"'")
-        if any(char in bare for char in "0123456789_/.") or bare[1:] != bare[1:].lower():
-            worth += 4
-        elif bare[:1].isupper():
-            worth += 2
-    return min(worth, 99)
+def _score(table: dict[str, int], row: list[str]) -> int:
+    return table[""] + sum([table.get(name, 0) for name in row])
+
+
+def of_summary(block: str, turn: int) -> list[Statement]:
+    """The lines of the block that PreCompact asks the client's summary for."""
+    statements = []
+    for line in block.split("\n"):
+        label, _, rest = line.strip("-*• ").partition(":")
+        kinds = settings.SUMMARY_LABELS.get(label.strip("* ").lower(), "")
+        rest = cut(units.plain(rest.strip("* ")), settings.PASSAGE_CHARS)
+        if kinds and rest[:1] != "<" and rest.lower().rstrip(".") not in ("", "none", "nothing", "n/a"):
+            statements.append(Statement(turn, "c", 90, -90, 90, kinds, rest))
+    return statements
+
+
+def plan_steps(text: str) -> list[str]:
+    """The title and the steps of a plan in Markdown; [] when the text is none."""
+    found = units.split(text)
+    titles = [unit.text for unit in found if unit.kind == units.HEAD]
+    if not titles:
+        return []
+    title = titles[0].partition(": ")[2] if titles[0].lower().startswith("plan:") else titles[0]
+    steps = [unit.text for unit in found if unit.kind in (units.ITEM, units.OPEN) and unit.is_first]
+    numbered = [name for name in titles[1:] if name[:1].isdigit() or name.lower().startswith(("step", "phase", "task"))]
+    return [cut(each, settings.ITEM_CHARS) for each in [title, *(numbered or steps)][: settings.REMAINS_ITEMS + 1]]
+
+
+def weight(text: str) -> int:
+    """How much a text says: its length, and its names, numbers and identifiers."""
+    words = [word.strip("`.,;:()\"'") for word in text.split()]
+    return min(len(words), 24) + 4 * sum([word[1:] != word[1:].lower() or not word.isalpha() for word in words[1:]])
 
 
 def is_covered(text: str, others: Iterable[set[str]]) -> bool:
@@ -105,47 +143,36 @@ def is_covered(text: str, others: Iterable[set[str]]) -> bool:
     return len(own) > 1 and any(len(own & other) >= 0.6 * len(own) for other in others)
 
 
-def settled(marks: list[str], texts: list[str], newer: Iterable[str], turn: int) -> list[str]:
-    """The marks, now that a turn says more: only what was put down as open, and not taken up since, is still left."""
-    later = [stems(words_of(text)) for text in newer]
-    after = []
-    for mark, text in zip(marks, texts):
-        head, _, kinds = mark.rpartition(" ")
-        if "l" in kinds and not mark.startswith("%d " % turn) and ("o" not in kinds or is_covered(text, later)):
-            mark = "%s %s" % (head, kinds.replace("l", "").replace("o", "") or "-")
-        after.append(mark)
-    return after
+def settle(statements: list[Statement], newer: list[Statement], turn: int) -> None:
+    """Now that a turn says more, only what was put down as open, and was not taken up since, is still left."""
+    later = [stems(words_of(each.text)) for each in newer]
+    for each in statements:
+        if "l" in each.kinds and each.turn != turn and ("o" not in each.kinds or is_covered(each.text, later)):
+            each.kinds = each.kinds.replace("l", "").replace("o", "")
 
 
-def fitted(marks: list[str], texts: list[str]) -> tuple[list[str], list[str]]:
-    """The units that fit into an episode: what says least goes first, evenly over the turns."""
-    sizes: dict[str, int] = {}
-    turns = [mark.partition(" ")[0] for mark in marks]
-    costs = [max(len(text) + 24, _UNIT_CHARS) for text in texts]
-    for turn, cost in zip(turns, costs):
-        sizes[turn] = sizes.get(turn, 0) + cost
-    room, share = settings.PASSAGES_CHARS, settings.PASSAGES_CHARS
-    if sum(costs) <= room:
-        return marks, texts
-    room = share = room * 9 // 10  # so that not every turn has to sort
-    excess = sum(costs) - room
-    for number, size in enumerate(sorted(sizes.values())):  # small turns stay whole, the others share the rest
-        share = room // (len(sizes) - number)
-        if size > share:
-            break
-        room -= size
+def fitted(statements: list[Statement]) -> list[Statement]:
+    """The statements that fit into an episode: what says least goes first, evenly over the turns."""
+    sizes: dict[int, int] = {}
+    costs = [max(len(each.text) + 24, _UNIT_CHARS) for each in statements]
+    for each, cost in zip(statements, costs):
+        sizes[each.turn] = sizes.get(each.turn, 0) + cost
+    if sum(costs) <= settings.PASSAGES_CHARS:
+        return statements
+    room = settings.PASSAGES_CHARS * 9 // 10  # so that not every turn has to sort
+    excess, share = sum(costs) - room, room // len(sizes)
     dropped: set[int] = set()
-    for at in sorted(range(len(marks)), key=lambda at: int(marks[at].split(" ")[2])):
-        if excess > 0 and sizes[turns[at]] > share:
-            sizes[turns[at]] -= costs[at]
+    for at in sorted(range(len(costs)), key=lambda at: statements[at].weight):
+        turn = statements[at].turn
+        if excess > 0 and sizes[turn] > share:
+            sizes[turn] -= costs[at]
             excess -= costs[at]
             dropped.add(at)
-    kept = [at for at in range(len(marks)) if at not in dropped]
-    return [marks[at] for at in kept], [texts[at] for at in kept]
+    return [each for at, each in enumerate(statements) if at not in dropped]
 
 
 def words_of(text: str) -> list[str]:
-    return text.lower().translate(_PUNCTUATION).split()
+    return text.lower().replace("i'd ", "i would ").translate(_PUNCTUATION).split()
 
 
 def stems(words: list[str]) -> set[str]:
@@ -156,76 +183,108 @@ def stems(words: list[str]) -> set[str]:
     return found
 
 
-def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
+def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[list[str]]:
     """The features of each unit of one text; `about` are the stems of what the turn was about."""
-    words = [words_of(unit.text) for unit in found]
-    content = [stems(each) for each in words]
-    above: dict[str, set[str]] = {"": set()}
-    for title in {title for unit in found for title in (unit.section, unit.lead)} - {""}:
-        own = words_of(title)  # a long heading is a statement, not a title
-        is_title = len(own) <= 7 and len(title) < 60 and title[-1:] not in "?？"
-        above[title] = _classes(own, title) if is_title else set()
-        if is_title and (
-            {"still", "yet"}.intersection(own) or {"to", "do"}.issubset(own)
-        ):  # "Still to do", "Not done yet"
-            above[title].add("later")
-    # A question closes the answer when nothing but a list follows it.
-    last_text = max([at for at, unit in enumerate(found) if unit.kind == units.TEXT], default=0)
-    if found and found[-1].kind == units.TEXT:
-        last_text = min(last_text, max(0, len(found) - 3))
+    titles = {title: _title(title) for title in {each for unit in found for each in (unit.section, unit.lead)}}
+    with_items = {unit.section for unit in found if unit.kind in (units.ITEM, units.OPEN)}
+    # A question closes the answer when nothing but a list, or two sentences, follow it.
+    texts = [at for at, unit in enumerate(found) if unit.kind == units.TEXT]
+    closing = min([*texts[-1:], len(found) - 3]) if found and found[-1].kind == units.TEXT else max(texts, default=0)
     rows = []
-    for number, (unit, stems_here) in enumerate(zip(found, content)):
-        left = len(found) - number
-        is_last_line = unit.at == found[-1].at and len(found) > 1
-        place = "start" if number == 0 else "first" if number < 3 else "half" if number * 2 < len(found) else "late"
-        row = [unit.kind, place, "content %d" % min(len(stems_here) // 2, 2)]
-        row += ["end %d" % left] if left <= 2 else []
-        row += ["last line"] if is_last_line else []
-        size = len(unit.text) * (2 if "\u3040" <= unit.text[len(unit.text) // 2 :][:1] <= "\ud7a3" else 1)
-        row += ["size 0"] if size < 25 else ["size 2"] if 50 <= size < 160 else ["size 4"] if size >= 240 else []
-        row += _worded(unit.text, words[number], is_last_line or left <= 2)
-        if unit.text[-1:] in "?？":
-            row += ["question", "closing question" if number >= last_text else "early question"]
-        share = len(stems_here & about) / len(stems_here) if stems_here else 0.0
-        row += ["about %d" % (2 if share < 0.67 else 3)] if share >= 0.34 else []
-        row += ["section " + name for name in above[unit.section if unit.section != unit.text else ""]]
-        row += ["lead " + name for name in above[unit.lead]]
-        row += ["explains"] if not unit.is_first and ("section later" in row or "lead later" in row) else []
-        rows.append(row)
+    for number, unit in enumerate(found):
+        row = _placed(unit, number, len(found), found[-1].at)
+        row |= _worded(unit.text, words_of(unit.text), about)
+        if "question" in row:
+            row.add("closing question" if number >= closing else "early question")
+        row.update(["section " + name for name in titles[unit.section if unit.section != unit.text else ""]])
+        row.update(["lead " + name for name in titles[unit.lead]])
+        title = titles[unit.lead or unit.section]
+        is_agenda = "agenda" in title and "done" not in title and not is_work
+        signs = {
+            "is aside": not unit.is_first or (unit.kind == units.TEXT and unit.section in with_items),
+            "on agenda": is_agenda and unit.kind == units.ITEM and unit.is_first,
+            "boxed": unit.section[:1] == units.BOX,
+        }
+        row.update([name for name, is_there in signs.items() if is_there])
+        row.update([name for name, needed, bars in _TOGETHER if needed <= row and bars.isdisjoint(row)])
+        rows.append(list(row))
     return rows
 
 
-def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
+def _title(title: str) -> set[str]:
+    """What a heading, or the line above a list, says of what stands below; a long one is a statement, not a title."""
+    words = words_of(title)
+    if len(words) > 7 or len(title) >= 60 or title[-1:] in "?？":
+        return set()
+    is_open = "still" in words or "yet" in words or {"to", "do"}.issubset(words)  # "Still to do", "Not done yet"
+    return _classes(words, title) | ({"later"} if is_open else set())
+
+
+def _placed(unit: units.Unit, number: int, count: int, last_line: int) -> set[str]:
+    """Features of where a unit stands."""
+    place = "start" if number == 0 else "first" if number < 3 else "half" if number * 2 < count else "late"
+    row = {unit.kind, place}
+    if count - number <= 2:
+        row |= {"end %d" % (count - number), "near end"}
+    if unit.at == last_line and count > 1:
+        row |= {"last line", "near end"}
+    return row
+
+
+def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     """Features of the words alone."""
     found = _classes(words, text)
-    for at, word in enumerate(words if "not" in found else ()):
-        if "not" in CLASS.get(word, ()):
-            near = words[at + 1 : at + 5]
-            kinds = {name for each in near for name in CLASS.get(each, ())}
-            is_work = not kinds.isdisjoint(("done", "do")) or any(each[-2:] == "ed" and len(each) > 4 for each in near)
-            if "zero" in CLASS[word] and "later" in kinds:
-                found.add("none left")
-            elif is_work and ("zero" not in CLASS[word] or ("nothing" in CLASS[word] and "else" not in near)):
-                found.add("undone")
+    if "not" in found:
+        found |= _negated(words)
     if any(word[:2] == "un" and word[-2:] == "ed" and len(word) > 7 and word not in _NOT_UNDONE for word in words):
         found.add("undone")
-    found |= {"i not"} if "not" in found and "i" in found else set()
-    if words[:1] == ["ill"] or (words[:2] == ["let", "me"] and words[2:3] != ["know"]):
+    opening = " ".join(words[:4])
+    if opening.startswith(("ill ", "now i ", "now ill ")) or ("let me" in opening and "let me know" not in opening):
         found.add("self")
     label, colon, rest = text.partition(": ")
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
         found.update(["label " + name for name in _classes(words_of(label), label)])
-    if "undone" in found:
+    if not found.isdisjoint(("undone", "label later", "label caveat")):
         found.discard("done")
     elif words and ((words[0][-2:] == "ed" and len(words[0]) > 4) or "done" in _classes(words[:4], "")):
         found.add("done early")
     found.update(["first " + name for name in CLASS.get(words[0], ())] if words else [])
     found -= {"must", "may"} if "first this" in found else set()  # "this should show …" asks nobody for anything
-    found |= {"ready do"} if "ready" in words and not found.isdisjoint(("do", "done")) else set()
-    found |= {name + " last" for name in ("must", "later") if is_late and name in found}
-    signs = (("colon", text[-1:] in ":："), ("code", "`" in text), ("number", any(map(str.isdigit, text))))
-    found.update([name for name, is_there in signs if is_there])
-    found |= {"aside"} if text[:1] == "(" else {"ticked"} if any(mark in text for mark in "✅✓✔☑") else set()
+    content = stems(words)
+    share = len(content & about) / len(content) if content else 0.0
+    size = len(text) * (2 if "\u3040" <= text[len(text) // 2 :][:1] <= "\ud7a3" else 1)
+    signs = {
+        "content %d" % min(len(content) // 2, 2): True,
+        "about 2": 0.34 <= share < 0.67,
+        "about 3": share >= 0.67,
+        "size 0": size < 25,
+        "size 2": 50 <= size < 160,
+        "question": text[-1:] in "?？",
+        "colon": text[-1:] in ":：",
+        "code": "`" in text,
+        "number": any(map(str.isdigit, text)),
+        "aside": text[:1] == "(",
+        "bare": len("".join(text.split("`")[::2]).split()) < 3 and text.isascii(),  # names, and nothing said of them
+        "ticked": any(mark in text for mark in "✅✓✔☑"),
+        "warned": any(mark in _WARNINGS for mark in text[:2]),
+        "ready now": "ready" in words,
+    }
+    found.update([name for name, is_there in signs.items() if is_there])
+    return found
+
+
+def _negated(words: list[str]) -> set[str]:
+    """What a negation denies: that work is done, or that any is left."""
+    found = set()
+    for at, word in enumerate(words):
+        kinds, near = CLASS.get(word, ()), words[at + 1 : at + 5]
+        if "not" in kinds:
+            denied = {name for each in near for name in CLASS.get(each, ())}
+            is_work = not denied.isdisjoint(("done", "do")) or any(each[-2:] == "ed" and len(each) > 4 for each in near)
+            if "zero" in kinds and "later" in denied:
+                found.add("none left")
+            elif is_work and ("zero" not in kinds or ("nothing" in kinds and "else" not in near)):
+                found.add("undone")
     return found
 
 

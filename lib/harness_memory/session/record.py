@@ -16,7 +16,8 @@ from ..base import clock, files, settings
 from ..base.text import brief, cut, first_sentence, hexdigest
 from ..project import relative_path
 from . import account, capture, episode, transcript
-from .capture import ANSWERED, FAILED, INTERRUPTED
+from .capture import ANSWERED, FAILED, INTERRUPTED, keep
+from .digest import Statement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,8 +70,7 @@ def update(
         parent = next((other for other in others if other.get("root") == state.root), {})
         state.thread, meta["parent"] = parent.get("thread") or session.id, parent.get("id")
     _add_commits(context.root, session, state)
-    statements = account.load(state.marks, state.units)
-    _add_closed(project_dir, state, statements, {session.id, state.thread})
+    _add_closed(project_dir, state, {session.id, state.thread})
     capture.save(session.dir, state)
     if state.has_substance():
         head, path = "", episode.path_of(project_dir, session.episode_name)
@@ -147,32 +147,38 @@ def _add_commits(root: str, session: Session, state: Capture) -> None:
         repo = git.find(root)
         until = (clock.parse(state.ended) or 0.0) + settings.COMMIT_GRACE_SECONDS
         for subject in git.commits(repo, since, until) if repo else ():
-            state.add_commit(brief(subject, settings.SUMMARY_LINE_CHARS))
+            if subject and subject not in state.commits:
+                keep(state.commits, brief(subject, settings.SUMMARY_LINE_CHARS), settings.COMMITS_KEPT)
 
 
-def _add_closed(project_dir: str, state: Capture, statements: list[account.Statement], own: set[str]) -> None:
+def _add_closed(project_dir: str, state: Capture, own: set[str]) -> None:
     """Note which open steps of other sessions this one says it has done."""
     path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
     work = files.load_json(path, {"active_tasks": [{"id": "text", "next_steps": ["text"]}]}) or {"active_tasks": []}
     steps = [step for each in work["active_tasks"] if each["id"] not in own for step in each["next_steps"]]
-    done = account.closed(statements, state.commits, steps) if steps else []
-    hashes = [hexdigest(step)[: settings.STEP_HASH_CHARS] for step in done]
-    state.closes = list(dict.fromkeys([*state.closes, *hashes]))[-40:]
+    done = account.closed([Statement(*row) for row in state.statements], state.commits, steps) if steps else []
+    for step in done:
+        keep(state.closes, hexdigest(step)[: settings.STEP_HASH_CHARS], 40)
 
 
 def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "") -> dict[str, Any]:
     """The session's episode, with the `head` of the audit trail."""
-    meta, prompts, statements = session.meta, state.prompts(), account.load(state.marks, state.units)
+    meta, prompts, statements = session.meta, state.prompts(), [Statement(*row) for row in state.statements]
     points = {name: point for name, point in sorted(state.checkpoints.items()) if point}
     said = [*points.values()]
     last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}
-    done = _joined([point["what_was_done"] for point in said])
-    answers = account.done(statements, settings.DONE_CHARS)
+    leads, decisions = {*account.leads(statements).values()}, account.surest(statements, "d")
+    facts = account.surest([each for each in statements if each not in leads and "s" not in each.kinds], "f")
+    told = list(dict.fromkeys(point["what_was_done"] for point in said if point["what_was_done"]))
+    while len("\n\n".join(told)) > settings.DONE_CHARS and len(told) > 1:
+        del told[0]
+    done = "\n\n".join(told)
+    answers = account.done(statements, [*decisions, *facts], settings.DONE_CHARS)
     if len(answers) >= 40 and done:  # a checkpoint adds to what the transcript shows
         done = cut("%s\n\n%s" % (cut(done, settings.DONE_CHARS * 2 // 3), answers), settings.DONE_CHARS)
     open_units = [unit for unit in statements if "l" in unit.kinds]
     day = (state.ended or session.started)[:10]
-    wishes = ["%s: %s" % (day, text) for text in account.of_kind(statements, "r")]
+    wishes = ["%s: %s" % (day, cut(each.text, settings.ITEM_CHARS)) for each in statements if "r" in each.kinds]
     remains = [*(said[-1]["what_remains"] if said else ()), *state.open_todos(), *(unit.text for unit in open_units)]
     is_unfinished = state.turn not in ("", ANSWERED)
     if is_over and prompts and is_unfinished:
@@ -193,7 +199,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "session_id": session.claude_id,
         "project": {"cwd": cwd, "git_remote": remote},
         "skill_used": skill,
-        "what_was_done": done or account.done(statements, settings.DONE_CHARS),
+        "what_was_done": done or answers,
         "files_changed": changed[-settings.FILES_IN_EPISODE :],
         "outcome": last["outcome"] or outcome or "completed",
         "duration_minutes": round(state.worked_seconds / 60),
@@ -206,8 +212,8 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
             state, said[-1]["what_was_done"] if said else "", statements, outcome if is_cut_off else ""
         ),
         "asked": prompts,
-        "decisions": account.of_kind(statements, "d"),
-        "learnings": [*_union(said, "learnings"), *account.of_kind(statements, "f")][: settings.REMAINS_ITEMS],
+        "decisions": decisions,
+        "learnings": [*_union(said, "learnings"), *facts][: settings.KIND_TOTAL],
         "rules": list(dict.fromkeys([*state.rules, *wishes])),
         "what_remains": _cut(dict.fromkeys(remains))[: settings.REMAINS_ITEMS],
         "blockers": _cut([*blocked, *(unit.text for unit in open_units if "b" in unit.kinds)]),
@@ -234,7 +240,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     }
 
 
-def _headline(state: Capture, said: str, statements: list[account.Statement], cut_off: str) -> str:
+def _headline(state: Capture, said: str, statements: list[Statement], cut_off: str) -> str:
     """The checkpoint's first sentence, else the commits, else the plan, else what an answer says best, else the ask."""
     limit = settings.SUMMARY_LINE_CHARS - (len(cut_off) + 3 if cut_off else 0)
     subjects = [each for each in state.commits if not each.startswith(("Merge ", "fixup!", "WIP", "wip"))]
@@ -264,12 +270,3 @@ def _cut(texts: Iterable[str]) -> list[str]:
 
 def _union(points: list[dict[str, Any]], key: str) -> list[str]:
     return list(dict.fromkeys(item for point in points for item in point[key]))
-
-
-def _joined(texts: list[str]) -> str:
-    """The last text whole, and as much before it as there is room for."""
-    kept: list[str] = []
-    for text in reversed(list(dict.fromkeys(filter(None, texts)))):
-        if not kept or sum(map(len, kept)) + len(text) <= settings.DONE_CHARS:
-            kept.insert(0, text)
-    return "\n\n".join(kept)

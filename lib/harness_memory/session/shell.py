@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.text import brief, clean, cut
+from .capture import keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +20,13 @@ _ODD = frozenset("$*?{}()<>|&;`\"'\\!=,")
 
 def written(command: str) -> list[str]:
     """Paths that a command writes, as it names them; what a variable or a pattern stands for is left out."""
-    body = command.partition("<<")
-    lines = [body[0] + (body[2].partition("\n")[0].partition(" ")[2] if body[1] else "")]
+    head, _, body = command.partition("<<")
+    parts: list[list[str]] = [[]]
+    for word in (head + body.partition("\n")[0].partition(" ")[2]).replace(";", " ; ").replace("\n", " ; ").split():
+        parts += [[]] if word in _BREAKS else []
+        parts[-1] += [] if word in _BREAKS else [word]
     paths: list[str] = []
-    for part in _parts(" ".join(lines).replace(";", " ; ").replace("\n", " ; ").split()):
+    for part in parts:
         while part and ("=" in part[0] or part[0] in ("sudo", "env", "time", "git")):
             del part[0]
         operands = [word.strip("\"'") for word in part[1:] if word[:1] != "-" and ">" not in word]
@@ -39,16 +43,6 @@ def written(command: str) -> list[str]:
                 paths.append((bare.lstrip(">|") or "".join(part[at + 1 : at + 2])).strip("\"'"))
     named = [path for path in paths if path and _ODD.isdisjoint(path) and not path.startswith(("/dev/", "/tmp/", "-"))]
     return list(dict.fromkeys(named))[:20]
-
-
-def _parts(words: list[str]) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    for word in words:
-        if word in _BREAKS:
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    return parts
 
 
 def message(command: str) -> str:
@@ -69,17 +63,6 @@ def message(command: str) -> str:
     return text.strip().partition("\n")[0].strip()
 
 
-def subjects(output: str) -> list[str]:
-    """The subjects in the lines that `git commit` prints: `[branch 1a2b3c4] subject`."""
-    found = []
-    for line in output.split("\n"):
-        head, close, subject = line.partition("] ")
-        words = head[1:].split() if line[:1] == "[" and close else []
-        if len(words) > 1 and len(words[-1]) >= 7 and all(char in "0123456789abcdef" for char in words[-1]):
-            found.append(subject.strip())
-    return found
-
-
 def add_result(state: Capture, block: dict[str, Any], detail: list[str], is_error: bool) -> list[str]:
     """Take in a result; the files it changed. `detail`: the command, its commit's subject, the files it names."""
     command, subject, *changed = detail
@@ -88,19 +71,18 @@ def add_result(state: Capture, block: dict[str, Any], detail: list[str], is_erro
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     output = "\n".join(clean(text, settings.TEXT_FIELD_MAX_CHARS) for text in texts)
     if is_error:
-        state.failed = [*(each for each in state.failed if each != command), command][-12:]
+        keep(state.failed, command, 12)
         fault = _fault(output)
-        error = brief("%s: %s" % (cut(command, 80), fault), settings.ITEM_CHARS)
-        state.errors = [*state.errors, error][-8:] if fault and error not in state.errors else state.errors
+        if fault:
+            keep(state.errors, brief("%s: %s" % (cut(command, 80), fault), settings.ITEM_CHARS), 8)
         return []
-    if subject or "git commit" in command:
-        for each in subjects(output) or [subject]:
-            state.add_commit(brief(each, settings.SUMMARY_LINE_CHARS))
+    if subject:
+        keep(state.commits, subject, settings.COMMITS_KEPT)
     earlier = next((each for each in reversed(state.failed) if _is_variant(each, command)), "")
     if earlier:
         state.failed.remove(earlier)
-    if earlier not in ("", command) and [earlier, command] not in state.fixed:
-        state.fixed = [*state.fixed, [earlier, command]][-5:]
+        if earlier != command:
+            keep(state.fixed, [earlier, command], 5)
     return changed
 
 

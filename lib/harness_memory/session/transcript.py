@@ -14,7 +14,7 @@ import os
 from ..base import clock, files, jsontext, settings
 from ..base.text import brief, brief_of, clean, identifier, passage
 from ..project import relative_path
-from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
+from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING, keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,9 +124,8 @@ def absorb(
             if 0 < at - last <= 30 * 60:  # a longer pause is not work
                 state.worked_seconds = round(state.worked_seconds + at - last, 3)
             state.last = max(at, last)
-        channel = identifier(entry.get("entrypoint"))
-        if channel:
-            _add(state.channels, channel, _NAMES_KEPT)
+        if entry.get("entrypoint"):
+            keep(state.channels, identifier(entry["entrypoint"]), _NAMES_KEPT)
         branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
         if branch != "HEAD":  # detached, or no repository at all
             state.branch = branch or state.branch
@@ -182,7 +181,7 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
     state.tools[name] = state.tools.get(name, 0) + 1
     detail: Any = ""  # what its result will be about
     if name in ("WebFetch", "WebSearch") or name.startswith("mcp__"):
-        _add(state.outside, name, _NAMES_KEPT)
+        keep(state.outside, name, _NAMES_KEPT)
     elif name == "Skill":
         _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
     elif name == "Read":
@@ -201,9 +200,9 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
         ]
         detail += [os.path.join(cwd, path) for path in shell.written(command)]
     elif name == "ExitPlanMode":
-        from .plan import steps_of
+        from .digest import plan_steps
 
-        detail = steps_of(passage(clean(options.get("plan"), settings.TURN_CHARS), settings.TURN_CHARS))
+        detail = plan_steps(passage(clean(options.get("plan"), settings.TURN_CHARS), settings.TURN_CHARS))
     elif name == "TodoWrite":
         todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
         texts = [
@@ -233,7 +232,7 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     elif name == "ExitPlanMode":
         state.plan = detail
     elif name == "Read" and relative_path(detail, roots):
-        _add(state.read, relative_path(detail, roots), settings.FILES_IN_EPISODE)
+        keep(state.read, relative_path(detail, roots), settings.FILES_IN_EPISODE)
     elif name in _FILE_TOOLS:
         paths.append(detail)
     elif name == "TodoWrite":
@@ -248,29 +247,28 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
         relative = relative_path(brief_of(path, settings.PATH_CHARS), roots)
         if settings.CHECKPOINT_PREFIX in relative:
             if relative.rpartition("/")[2] in str(detail):  # not what an archive or a pull brought
-                _add(state.reports, relative.rpartition("/")[2], 12)  # a report of work, not work
+                keep(state.reports, relative.rpartition("/")[2], 12)  # a report of work, not work
         elif relative:
             state.turn_files += 1
             state.do("path", relative)
             state.files_total += relative not in state.files
-            _add(state.files, relative, 200)
+            keep(state.files, relative, 200)
 
 
 def _add_looked(state: Capture, path: str, command: str) -> None:
     """Note what the session looked up of our memory: a note or an episode it read, what it asked our commands for."""
     if _TOPICS in path and path.endswith(".md"):
-        _add(state.notes_read, path, settings.FILES_IN_EPISODE)
+        keep(state.notes_read, path, settings.FILES_IN_EPISODE)
     words = [path.rpartition("/")[2]] if _TOPICS in path or _EPISODE in path else []
     words += command.replace('"', "").replace("'", "").partition("harness memory ")[2].split("\n", 1)[0].split()[1:6]
     for word in words:
         if identifier(word.replace("/", "-").replace(".", "-")):
-            _add(state.looked, word, settings.FILES_IN_EPISODE)
+            keep(state.looked, word, settings.FILES_IN_EPISODE)
 
 
 def _add_skill(state: Capture, name: str) -> None:
-    name = brief(name, settings.SKILL_CHARS)
     if name:
-        state.skills = [*(other for other in state.skills if other != name), name][-_NAMES_KEPT:]
+        keep(state.skills, brief(name, settings.SKILL_CHARS), _NAMES_KEPT)
 
 
 def _dict(value: object) -> dict[str, Any]:
@@ -279,12 +277,6 @@ def _dict(value: object) -> dict[str, Any]:
 
 def _dicts(items: object) -> list[dict[str, Any]]:
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
-def _add(items: list[Any], item: Any, limit: int) -> None:
-    if item not in items:
-        items.append(item)
-        del items[: max(0, len(items) - limit)]
 
 
 def _put(items: dict[str, Any], key: str, value: Any) -> None:

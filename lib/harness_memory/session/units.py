@@ -8,12 +8,13 @@ from __future__ import annotations
 from ..base import settings
 
 TEXT, ITEM, HEAD, OPEN, DONE, ROW = "text", "item", "head", "open", "done", "row"  # what a unit stands in
-_BOXES = {"[ ]": OPEN, "[x]": DONE, "[X]": DONE, "☐": OPEN, "☑": DONE, "⬜": OPEN}
+_BOXES = {**dict.fromkeys("☐⬜", OPEN), **dict.fromkeys("☑✅✔✓", DONE)}
 _ENDS = ".!?…"
 _WIDE_ENDS = "。！？"  # which need no blank after them
 _CLOSERS = "\"')]*_`”’»"
 _SHORT = ("e.g", "i.e", "etc", "vs", "cf", "z.B", "d.h", "bzw", "ca", "p.ex", "approx", "No", "Nr", "Dr", "Mr", "St")
-_RULES = frozenset("-=*_|:─—═╌ \t")
+_RULES = frozenset("-=*_|:─—═╌ \t`")
+BOX = "★"  # what an aside in a box begins with
 _FENCES = ("```", "~~~")
 _FAULTS = ("rror", "xception", "atal", "anic", "ailed", "fehl")  # lines of a log that say what went wrong
 
@@ -38,6 +39,10 @@ def split(text: str) -> list[Unit]:
             fence = "" if fence and line.startswith(fence) else fence or line[:3]
             continue
         if fence or not line or _RULES.issuperset(line):
+            section = "" if section[:1] == BOX and line and not fence else section
+            continue
+        if line.lstrip("`*> ")[:1] == BOX:
+            section, lead = line.strip("`*> ─"), ""
             continue
         line = line.lstrip("> ")
         if line[:1] == "#" and line.lstrip("#")[:1] == " ":
@@ -45,15 +50,18 @@ def split(text: str) -> list[Unit]:
             found.append(Unit(section, HEAD, section, "", at, True))
             continue
         if line[:1] == "|":
-            cells = [plain(cell.strip()) for cell in line.strip("|").split("|")]
-            found.append(Unit(" | ".join(filter(None, cells)), ROW, section, lead, at, True))
+            row = " | ".join(filter(None, [plain(cell.strip()) for cell in line.strip("|").split("|")]))
+            if not found or found[-1].kind != ROW:
+                lead = row  # the names of a table's columns announce its rows
+            found.append(Unit(row, ROW, section, "" if row == lead else lead, at, True))
             continue
         kind, body = _item(line)
         if kind == TEXT and _is_log(raw, line):
             continue
         body = plain(body)
-        bare = line.strip("*_: ")
-        if kind == TEXT and len(bare) < 60 and line[:2] in ("**", "__") and line.rstrip(":. ")[-2:] in ("**", "__"):
+        bare = line.strip("*_:. ")
+        is_bold = line[:2] in ("**", "__") and line.rstrip(":. ")[-2:] == line[:2] and line[:2] not in bare
+        if is_bold and kind == TEXT and len(bare) < 60:
             section, lead = plain(bare), ""
             found.append(Unit(section, HEAD, section, "", at, True))
             continue
@@ -70,12 +78,16 @@ def _item(line: str) -> tuple[str, str]:
     if body[:1] in "-*•+–·" and body[1:2] == " ":
         kind, body = ITEM, body[2:].lstrip()
     else:
-        digits = len(body) - len(body.lstrip("0123456789"))
-        if 0 < digits <= 3 and body[digits : digits + 1] in (".", ")") and body[digits + 1 : digits + 2] == " ":
-            kind, body = ITEM, body[digits + 2 :].lstrip()
-    for box, meaning in _BOXES.items():
-        if body.startswith(box):
-            return meaning, body[len(box) :].lstrip()
+        bare = body.lstrip("*")  # "**1. A title** and its text"
+        digits = len(bare) - len(bare.lstrip("0123456789"))
+        if 0 < digits <= 3 and bare[digits : digits + 1] in (".", ")") and bare[digits + 1 : digits + 2] == " ":
+            kind, body = ITEM, bare[digits + 2 :].lstrip()
+    if body[:1] == "[" and body[2:4] == "] " and not body[1].isalnum():
+        return OPEN, body[4:].lstrip()
+    if body[:4] in ("[x] ", "[X] "):
+        return DONE, body[4:].lstrip()
+    if body[:1] in _BOXES:
+        return _BOXES[body[0]], body[1:].lstrip("\ufe0f ")
     return kind, body
 
 
@@ -111,7 +123,8 @@ def _ends(line: str, start: int, at: int) -> bool:
     if following[:1] != " " or following[1:].islower():
         return False
     word = line[start : at - 1].rpartition(" ")[2].lstrip("(")
-    return line[at - 1] != "." or not (word in _SHORT or (len(word) == 1 and word.isalpha()) or word.isdigit())
+    is_number = word.isdigit() and word == line[start : at - 1].strip()  # "2. A step" inside a line
+    return line[at - 1] != "." or not (word in _SHORT or (len(word) == 1 and word.isalpha()) or is_number)
 
 
 def _pieces(sentence: str) -> list[str]:
