@@ -124,7 +124,7 @@ def test_a_repository_writes_no_checkpoint(life: Life, when: str) -> None:
     assert not any(b"orged" in data for data in support.snapshot(life.store).values())
     result = World(life.home, life.cwd).memory("doctor")
     assert name in result.stdout
-    assert "no session here is known to have written" in result.stdout
+    assert "no session here wrote it" in result.stdout
 
 
 def test_two_sessions_at_once_archive_each_checkpoint_once(life: Life) -> None:
