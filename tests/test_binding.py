@@ -168,7 +168,7 @@ def test_the_model_may_tighten(world: World, life: Life) -> None:
         assert call(life, "Bash", command=command)["permissionDecision"] == "deny"
 
 
-@pytest.mark.parametrize("words", [("--enforce", "deny"), ("--when", "npm"), (*DENY, "--scope", "local")])
+@pytest.mark.parametrize("words", [("--require", "command: make"), ("--when", "npm"), (*DENY, "--scope", "local")])
 def test_a_rule_that_could_never_bind_is_refused(world: World, life: Life, words: tuple[str, ...]) -> None:
     assert world.memory("remember", NPM, *words, env=life.session.environment()).code == 2
 

@@ -177,10 +177,10 @@ def _apply_options(call: Call, made: Note) -> None:
                 raise Refusal('--%s is "command: git push" or "path: src/**"; nothing was written' % name)
     if call.enforce == "off":
         made.fields = {key: value for key, value in fields.items() if key not in _RULE}
-    elif call.enforce:
-        fields["enforce"] = call.enforce
+    elif call.enforce or call.after or call.require:
+        fields.update({"enforce": call.enforce} if call.enforce else {})
         if not binding.firmness(made) or call.scope == "local":
-            raise Refusal("--enforce needs --when, or --after and --require, and --scope project or user")
+            raise Refusal("a rule needs --when, or --after and --require, and --scope project or user")
 
 
 def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, Any], list[str]]:

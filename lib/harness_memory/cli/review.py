@@ -91,7 +91,8 @@ def rules(call: Call) -> int:
             counts.setdefault(event["rule"][len("note.") :], []).append((str(event.get("decision")), event["ts"]))
     for directory in sessions.all_directories(project_dir):
         for item in load_receipt(directory).items:
-            counts.setdefault(item["item"], []).append(("reminded", item.get("at", "")))
+            if item["kind"] != "index":  # every start lists the index
+                counts.setdefault(item["item"], []).append(("reminded", item.get("at", "")))
     stated = [item for item in review.items(_episodes(call)) if item.kind == "rule"]
     held = []
     for note in [note for note in shelf.read_all(call.shelves) if binding.firmness(note) or note.type == "feedback"]:

@@ -12,9 +12,8 @@ from ..base import settings
 from ..base.text import brief
 
 _MOST = 12  # rules of one prompt
-_LEAST = 3.0
-_VETO = -5.0  # such a clause speaks for its whole sentence
-_PAGE_LINES = 20
+_LEAST, _VETO = 3.0, -5.0  # scores of a rule, and of a clause that speaks for its whole sentence
+_PAGE_LINES, _HEAD_CHARS = 20, 80  # from how many on a prompt is a page; where it says what follows
 _LONG = 32  # words; rules are shorter
 _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
@@ -59,7 +58,8 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
     if len(prompt) > 2 * _READ_CHARS:
         prompt = prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
     lines = [] if prompt.startswith((*_words["pasted"],)) else prompt.replace("’", "'").split("\n")
-    page = " @page" if len(lines) > _PAGE_LINES else ""
+    is_undone = any(word in prompt[:_HEAD_CHARS].lower() for word in _words["undo"])
+    place = (" @page" if len(lines) > _PAGE_LINES else "") + (" @undone" if is_undone else "")
     is_code = is_headed = is_cited = False
     found: list[tuple[str, str]] = []
     for line in lines:
@@ -78,9 +78,9 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         if bare[0] in "><|$%@{}[" or line[:4] == "    " or any(mark in bare for mark in _words["code"]):
             continue
         bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
-        head = bare[:80].partition(": ")[0].lower() if ": " in bare[:80] or len(bare) < 20 else ""
+        head = bare[:_HEAD_CHARS].partition(": ")[0].lower() if ": " in bare[:_HEAD_CHARS] or len(bare) < 20 else ""
         is_cited = is_cited or any(word in head for word in _words["cited"])
-        marks = page + (" @rules" if is_headed else " @item" if is_item else "") + (" @cited" if is_cited else "")
+        marks = place + (" @rules" if is_headed else " @item" if is_item else "") + (" @cited" if is_cited else "")
         for stop in _words["stops"]:
             bare = bare.replace(stop, stop.rstrip() + "\n")
         parts = [part.strip() for part in bare.split("\n") if part.count('"') % 2 == 0]
