@@ -25,10 +25,9 @@ sys.path[:0] = [str(TESTS), str(TESTS.parent / "lib")]
 
 import guard_tables as tables  # noqa: E402
 
-from harness_memory.guard import decision, expand, judge, quick  # noqa: E402
+from harness_memory.guard import decision, judge, quick  # noqa: E402
 from harness_memory.guard.policy import Policy  # noqa: E402
 from harness_memory.guard.question import Quiet, findings  # noqa: E402
-from harness_memory.guard.shell import Unreadable  # noqa: E402
 
 ENV = tables.environment()
 SHOWN = 5
@@ -109,11 +108,7 @@ def is_hasty(command: object) -> bool:
         return False
     policy = Policy()
     scope = tables.question("Bash", {}).scope()
-    try:
-        trace = expand.trace(command, tables.CWD, tables.HOME, tables.CWD, ENV)
-        against = [rule for call, each in judge.by_call(trace, scope, ENV, policy) for rule, _ in each]
-    except Unreadable:
-        against = [rule for rule, _, _ in judge.findings(command, scope, ENV, policy)]
+    against = [rule for rule, _, _ in judge.findings(command, scope, ENV, policy)]
     return any(policy.tier(rule) in tables.STOPPED for rule in against)
 
 

@@ -14,7 +14,7 @@ from ..guard import allowance, decision, expand, judge, match, policy, programs,
 from ..guard import rules as tiers
 from ..guard.policy import Policy
 from ..guard.question import Environment, Question, Quiet, findings, repository
-from ..guard.shell import Unreadable, plain
+from ..guard.shell import plain
 from ..notes import binding
 from ..project import identity
 from ..setup import selftest
@@ -163,27 +163,25 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list
         return steps, []
     if len(text) > judge.MAX_COMMAND_CHARS:
         return [], ["longer than %d characters" % judge.MAX_COMMAND_CHARS]
-    try:
-        trace = expand.trace(text, scope.cwd, scope.home, scope.project, question.env)
-        for call, broken in judge.by_call(trace, scope, question.env, here):
-            stdin = "the text '%s'" % plain(call.stdin) if isinstance(call.stdin, str) else ""
-            if call.stdin and not stdin:
-                stdin = "the output of: " + " | ".join(source.line() for source in call.stdin)
-            steps.append(
-                {
-                    "program": plain(call.program),
-                    "args": [plain(arg) for arg in call.args],
-                    "cwd": plain(call.cwd),
-                    "via": list(call.via),
-                    "where": _WHERE.get(call.where, call.where) or None,
-                    "stdin": stdin or None,
-                    "redirections": ["%s %s" % (sign, plain(word)) for sign, word in call.redirections],
-                    "findings": [_finding(rule, about, here) for rule, about in broken],
-                }
-            )
-    except Unreadable as error:
-        return [], [str(error) or "not shell text"]
-    return steps, [plain(part) for part in trace.unread]
+    trace = expand.trace(text, scope.cwd, scope.home, scope.project, question.env)
+    for call, broken in judge.by_call(trace, scope, question.env, here):
+        stdin = "the text '%s'" % plain(call.stdin) if isinstance(call.stdin, str) else ""
+        if call.stdin and not stdin:
+            stdin = "the output of: " + " | ".join(source.line() for source in call.stdin)
+        steps.append(
+            {
+                "program": plain(call.program),
+                "args": [plain(arg) for arg in call.args],
+                "cwd": plain(call.cwd),
+                "via": list(call.via),
+                "where": _WHERE.get(call.where, call.where) or None,
+                "stdin": stdin or None,
+                "redirections": ["%s %s" % (sign, plain(word)) for sign, word in call.redirections],
+                "findings": [_finding(rule, about, here) for rule, about in broken],
+            }
+        )
+    unread = [trace.problem] if trace.problem and not steps else [plain(part) for part in trace.unread]
+    return steps, unread
 
 
 def _verdict_lines(facts: dict[str, Any]) -> list[str]:

@@ -1,13 +1,14 @@
 """From shell text to the calls it would make: variables, directories, loops, functions, pipes and wrappers followed.
 
-Nothing is run. What cannot be known is `shell.UNKNOWN` in a word. Bounded in every direction by the limits below.
+Nothing is run: each command is recorded as it is read, with its words as the shell would make them. What cannot be
+known is `shell.UNKNOWN` in a word. What is conditional is taken to happen. Bounded in every direction by the limits.
 """
 
 from __future__ import annotations
 
 from ..base.process import system
 from . import outputs, programs, shell
-from .shell import DECLARERS, OPEN, TILDE, UNKNOWN, TooMuch, Unreadable
+from .shell import DIGITS, ENDS_WORD, NAME, OPEN, PASSED, SPECIAL, TILDE, UNKNOWN, TooMuch, Unreadable
 from .words import MAX_LISTED, MAX_PRODUCT, SPLIT, distinct, joined, name_of, split, unbraced
 
 TYPE_CHECKING = False
@@ -17,16 +18,17 @@ if TYPE_CHECKING:
 
     from .question import Environment
 
-CALL, TREE = 36, 5  # what a call and a walk through a tree cost
 MAX_INNER_CHARS = 60_000  # of a file that the script writes
-MAX_DEPTH = 12
-MAX_ROUNDS = 4
+MAX_NESTED = 50  # brackets and blocks
+MAX_DEPTH = 12  # shells within shells
 MAX_SHOWN_WORDS = 60
 SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh csh tcsh".split())
+DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
 CONTAINER, REMOTE = "container", "remote"
 NEVER_SENT = ("SECRET_ACCESS_KEY", "PRIVATE_KEY", "SIGNING_KEY", "ENCRYPTION_KEY")  # unlike tokens
 SCRIPT = "a script"  # in `via`: read from a file on disk, where not every line need run
 
+_LIVE = {"*": shell.STAR, "?": shell.QUESTION, "[": shell.BRACKET}
 _REREAD = {code: char for code, char in shell.PLAIN.items() if chr(code) != UNKNOWN}  # markers as first written
 
 
@@ -89,6 +91,7 @@ class Trace:
         self.env = env
         self.calls: list[Call] = []
         self.unread: list[str] = []
+        self.problem = ""  # why the text itself could not be read
         self.made: set[str] = set()  # paths that the script itself creates
         self.files: dict[str, str | list[Call]] = {}  # that it writes: the text, or the calls that make it
         self.pipes: list[list[Call]] = []  # who writes /dev/fd/<n>
@@ -110,157 +113,326 @@ class Trace:
 
 
 def trace(text: str, cwd: str, home: str, project: str, env: Environment, within: Trace | None = None) -> Trace:
-    """Unreadable when the text is not a shell script; beyond the limits it is `unread`, but for the calls before that.
+    """The calls of a script; where it is no shell text, or beyond the limits, it is `unread` from there on.
 
     `within`: whose commands hold the text.
     """
     found = Trace(home, project, env, within.budget if within else None)
     found.made = within.made if within else found.made
     try:
-        Shell(found, cwd).run(shell.read(text, 2 if within else 0, found.budget))
-    except TooMuch:
+        Shell(text if within or text.isascii() else text.translate(shell.SCRUBBED), found, cwd).script()
+    except Unreadable as error:
         found.unread.append(text)
+        found.problem = str(error)
     return found
 
 
-class Shell:
-    """The state of a shell; a copy runs what has a state of its own."""
+class Shell(shell.Reader):
+    """A shell that reads a text; a copy reads what has a state of its own."""
 
     elsewhere = branch = where = ""
-    depth = 0
-    is_kept = is_strict = False  # strict: a failure ends it, or is noticed
+    nested = depth = 0
+    is_kept = is_strict = is_skipping = False  # strict: a failure ends it; skipping: nothing is recorded
     active: tuple[str, ...] = ()
     via: tuple[str, ...] = ()
     stdin: Any = None
 
-    def __init__(self, found: Trace, cwd: str) -> None:
+    def __init__(self, text: str, found: Trace, cwd: str) -> None:
+        super().__init__(text, found.budget)
         self.trace = found
         self.cwd = cwd
         self.stack: list[str] = []
         self.variables: dict[str, list[str]] = {}
-        self.functions: dict[str, Any] = {}
-        self.aliases: dict[str, str] = {}  # of git
-        self.local_names: set[str] = set()
+        self.functions: dict[str, str] = {}
 
-    def copy(self, *, deeper: int = 0) -> Shell:
-        other = Shell(self.trace, self.cwd)
+    def copy(self, text: str | None = None) -> Shell:
+        other = Shell(self.text, self.trace, self.cwd)
         other.__dict__.update(self.__dict__)
         other.variables = dict(self.variables)
         other.functions = dict(self.functions)
         other.stack = list(self.stack)
-        other.local_names = set()
-        other.depth += deeper
-        if other.depth > MAX_DEPTH:
-            raise TooMuch("nested too deeply")
+        if text is not None:
+            other.deeper()
+            other.text, other.at, other.jumps = text, 0, {}
         return other
 
-    # Trees ---------------------------------------------------------------------------------------
+    def deeper(self) -> None:
+        self.nested += 1
+        if self.nested > MAX_NESTED:
+            raise TooMuch("nested too deeply")
 
-    def run(self, tree: Any) -> None:
-        self.trace.budget.take(TREE)
-        kind = tree[0]
-        if kind == "cmd":
-            self.command(tree[1], tree[2], tree[3])
-        elif kind == "seq":
-            for each in tree[1]:
-                self.run(each)
-        elif kind == "and":
-            before, self.is_strict = self.is_strict, True
-            self.run(tree[1])
-            self.is_strict = before
-        elif kind == "pipe":
-            self.pipe(tree[1])
-        elif kind in ("sub", "group"):
-            (self.copy() if kind == "sub" else self).compound(tree[1], tree[2])
-        elif kind == "for":
-            self.iterate(tree[1], tree[2], tree[3])
-        else:
-            self.functions[tree[1]] = tree[2]
+    # Commands ------------------------------------------------------------------------------------
 
-    def compound(self, tree: Any, redirections: list[Any]) -> None:
+    def script(self) -> None:
+        self.sequence()
+        if self.at < len(self.text):
+            raise self.fail("unexpected %r" % self.next())
+
+    def sequence(self, closer: str = "") -> Any:
+        """Read commands up to a closing bracket, `;;` or the reserved word `closer`; what they write if it is one."""
+        self.deeper()
+        written: list[Any] = []
+        braces = 0
+        while True:
+            self.lines()
+            char, two, word = self.next(), self.next(2), self.peek()
+            if not char or char == ")" or two == ";;" or (word and word == closer and not braces):
+                break
+            if (char == "&" and two != "&>") or char in ";|":
+                self.elsewhere = "" if two in ("&&", "||") else self.elsewhere  # a failure is noticed
+                self.at += 2 if written and two in ("&&", "||") else 1
+            elif word in PASSED:
+                braces += (word == "{") - (word == "}")
+                self.pass_over(word)
+            else:
+                written.append(self.pipeline())
+        self.nested -= 1
+        return written[0] if len(written) == 1 else None
+
+    def pass_over(self, word: str) -> None:
+        self.budget.take(shell.WORD)
+        self.at += len(word)
+        self.lines()
+
+    def pipeline(self) -> Any:
         outer = self.stdin
-        if redirections:
-            call = self.record("", [])
-            self.redirect(call, redirections)
-            self.stdin = call.stdin if call.stdin is not None else outer
-        self.run(tree)
-        self.stdin = outer
-
-    def pipe(self, trees: list[Any]) -> None:
-        feed = self.stdin
-        for tree in trees:
+        while True:
+            while self.peek() in PASSED:
+                self.pass_over(self.peek())
             before = len(self.trace.calls)
-            side = self.copy()
-            side.stdin = feed
-            side.run(tree)
-            feed = self.output(self.trace.calls[before:], tree)
+            is_simple = self.command()
+            made = self.trace.calls[before:]
+            text = outputs.said(made[0], self.trace) if is_simple and made else None
+            written: Any = (made[0].sources() if made else []) + made if text is None else text
+            self.blanks()
+            if self.next() != "|" or self.next(2) == "||":
+                self.stdin = outer
+                return written
+            self.stdin = written
+            self.at += 2 if self.next(2) == "|&" else 1
+            self.lines()
 
-    def output(self, made: list[Call], tree: Any) -> Any:
-        """What a command writes: its text where that can be known, else the calls that write it."""
-        if tree[0] in ("cmd", "pipe") and made:
-            text = outputs.said(made[0] if tree[0] == "cmd" else made[-1], self.trace)
-            if text is not None:
-                return text
-        return (made[0].sources() if made else []) + made
+    def command(self) -> bool:
+        """Whether it was a simple one."""
+        word = self.peek()
+        if self.next() == "(":
+            inner = self.arithmetic()
+            if inner is None:
+                self.bracketed()
+            else:
+                self.expanded(inner)
+            self.perform([], self.redirections())
+            return False
+        if not word or word in PASSED:
+            self.simple()
+            return True
+        self.at += len(word)
+        self.blanks()
+        if word == "function":
+            name = "".join(self.word())
+            self.blanks()
+            if self.next() == "(":
+                self.bracketed()
+            self.define(name)
+        elif word == "case":
+            self.cases()
+        elif word == "[[":
+            while self.next(2) != "]]":
+                self.lines()
+                if not self.next():
+                    raise self.fail("a `[[` without `]]`")
+                if self.next() in "<>&|();":
+                    self.at += 1
+                elif self.next(2) != "]]":
+                    self.word()
+            self.at += 2
+        else:
+            self.loop()
+        return False
 
-    def iterate(self, name: str, words: list[Any] | None, body: Any) -> None:
-        values = distinct(self.variables.get("@", []) if words is None else self.words(words)) or [UNKNOWN]
-        rounds = [[value] for value in values[:MAX_ROUNDS]] + [values[MAX_ROUNDS:]]
-        for each in [each for each in rounds if each]:
-            self.variables[name] = each
-            self.run(body)
+    def bracketed(self) -> tuple[Any, list[Call]]:
+        """Run what stands in brackets in a shell of its own: what it writes if it is one command, and its calls."""
+        before = len(self.trace.calls)
+        inner = self.copy()
+        inner.at += 1
+        written = inner.sequence()
+        inner.expect(")")
+        self.at = inner.at
+        return written, self.trace.calls[before:]
+
+    def loop(self) -> None:
+        """`for x in …`: the name stands for every word; what follows is read once."""
+        if self.next(2) == "((":
+            self.expanded(self.arithmetic() or "")
+            return
+        name, values = "".join(self.word()), self.variables.get("@", [])
+        self.lines()
+        if self.peek() == "in":
+            self.at += 2
+            values = []
+            self.blanks()
+            while self.next() not in ("", ";", "\n", "&"):
+                values += self.word()
+                self.blanks()
+        self.variables[name] = distinct(values) or [UNKNOWN]
+
+    def cases(self) -> None:
+        self.word()
+        self.expect("in")
+        while True:
+            self.lines()
+            if self.peek() == "esac":
+                self.at += 4
+                return
+            self.at += self.next() == "("
+            while self.next() != ")":
+                self.blanks()
+                self.word()
+                self.blanks()
+                self.at += self.next() == "|"
+            self.at += 1
+            self.sequence("esac")
+            while self.next() and self.next() in ";&":
+                self.at += 1
+
+    def define(self, name: str) -> None:
+        """A function is its text, read again at every call."""
+        self.lines()
+        inner = self.copy()
+        inner.deeper()
+        inner.is_skipping = True
+        if inner.peek() == "{":
+            inner.at += 1
+            inner.sequence("}")
+            inner.expect("}")
+        else:
+            inner.command()
+        self.functions[name] = self.text[self.at : inner.at]
+        self.at = inner.at
 
     # Simple commands -----------------------------------------------------------------------------
 
-    def command(self, assignments: list[Any], words: list[Any], redirections: list[Any]) -> None:
-        declares = bool(words) and isinstance(words[0], str) and words[0] in DECLARERS
-        self.assign(assignments, for_child=bool(words) and not declares)
-        expanded = self.words(words, kept=declares)
-        call = self.record(expanded[0] if expanded else "", expanded[1:])
-        self.redirect(call, redirections)
-        if expanded:
+    def simple(self) -> None:
+        self.budget.take(shell.COMMAND)
+        words: list[str] = []
+        redirections: list[tuple[str, str, str]] = []
+        variables, start = dict(self.variables), self.at
+        while True:
+            redirections += self.redirections()
+            char = self.next()
+            if not char or char in "\n;&|)":
+                break
+            if char == "(":
+                if len(words) != 1 or redirections:
+                    raise self.fail("unexpected '('")
+                self.at += 1
+                self.expect(")")
+                self.define(words[0])
+                return
+            is_declared = bool(words) and words[0] in DECLARERS
+            name = self.assignment() if not words or is_declared else ""
+            outer, self.is_kept = self.is_kept, self.is_kept or is_declared or bool(name)
+            if name:
+                self.variables[name] = self.assigned_value(name)
+            words += self.word() if not name else [name + "=" + self.variables[name][0]] if is_declared else []
+            self.is_kept = outer
+            if len(words) > 4 * MAX_LISTED:
+                raise TooMuch("too long")
+        if self.at == start:
+            raise self.fail("nothing to run")
+        if words and words[0] not in DECLARERS:  # what was set is seen by the `sh -c '...$NAME'` that may follow
+            set_here = [name for name in self.variables if self.variables[name] is not variables.get(name)]
+            for name in set_here if not self.is_skipping else ():
+                if name.startswith(("HARNESS_MEMORY", "CLAUDE")):
+                    self.record("export", [name + "=" + self.variables[name][0]])
+            self.variables.update({name: variables[name] for name in set_here if name in variables})
+            if "HOME" in set_here and "HOME" not in variables:
+                del self.variables["HOME"]
+        self.perform(words, redirections)
+
+    def assignment(self) -> str:
+        """The name of the assignment that begins here, read up to its value; else "" and nothing read."""
+        self.budget.take(shell.WORD)
+        start = self.at
+        name = self.span(NAME)
+        if name and self.next() == "[":
+            self.at = max(self.text.find("]", self.at) + 1, self.at)
+        self.at += self.next(2) == "+="
+        if not name or name[0] in DIGITS or self.next() != "=":
+            self.at = start
+            return ""
+        self.at += 1
+        return name
+
+    def assigned_value(self, name: str) -> list[str]:
+        before = self.value(name, "", "") if self.text[self.at - 2] == "+" else []
+        if self.next() != "(":
+            is_empty = not self.next() or self.next() in ENDS_WORD
+            values = [""] if is_empty else self.word(whole=True)
+            return self.product(before, values) if before else values
+        values = list(before)
+        self.at += 1
+        self.lines()
+        while self.next() not in ("", ")"):
+            values += self.word()
+            self.lines()
+        self.expect(")")
+        return distinct(values) or [""]
+
+    def redirections(self) -> list[tuple[str, str, str]]:
+        """(descriptor, operator, word or text) of the redirections that stand here."""
+        found: list[tuple[str, str, str]] = []
+        while True:
+            self.blanks()
+            start, descriptor = self.at, self.span(DIGITS)
+            operator = next((each for each in shell.REDIRECTIONS if self.text.startswith(each, self.at)), "")
+            if not operator or (operator[0] == "&" and descriptor) or self.next(2) in ("<(", ">("):
+                self.at = start
+                return found
+            self.at += len(operator)
+            self.blanks()
+            if self.next() in ("", "\n"):
+                raise self.fail("a redirection to nothing")
+            start = self.at
+            words = self.word(whole=operator == "<<<")
+            if operator in ("<<", "<<-"):
+                raw = self.text[start : self.at]
+                body = self.here_document("".join(words), "\t" if operator == "<<-" else "")
+                is_quoted = not {"'", '"', "\\"}.isdisjoint(raw)  # then nothing in the body is expanded
+                words = [body] if is_quoted else [" ".join(self.expanded(body))]
+            found += [(descriptor, operator[:2] if operator == "<<-" else operator, word) for word in words]
+
+    def perform(self, words: list[str], redirections: list[tuple[str, str, str]]) -> None:
+        if self.is_skipping or not (words or redirections):
+            return
+        if "HOME" in self.variables:
+            home = self.variables["HOME"][0]
+            words = [home + word[1:] if word[:2] in (TILDE, TILDE + "/") else word for word in words]
+        call = self.record(words[0] if words else "", words[1:])
+        for descriptor, operator, word in redirections:
+            if operator in ("<<", "<<<"):
+                call.stdin = word
+            elif operator not in (">&", "<&") or not (word.isdigit() or word == "-"):
+                call.redirections.append((operator, word))
+                if operator == "<" and descriptor in ("", "0"):
+                    call.stdin = self.trace.files.get(joined(self.cwd, word)) or self.trace.made_by(word) or None
+        if words:
             outer, self.stdin = self.stdin, call.stdin
-            self.perform(call)
+            self.run(call)
             self.stdin = outer
-        self.keep_output(call)
+        for operator, target in call.redirections:
+            if operator in (">", ">>", ">|"):  # a script that the script writes itself can be followed when it is run
+                text = outputs.said(call, self.trace)
+                self.trace.made.add(joined(self.cwd, target))
+                self.write(target, [*call.sources(), call] if text is None else text, adds=operator == ">>")
 
     def record(self, program: str, args: list[str]) -> Call:
-        self.trace.budget.take(CALL + len(args))
+        self.budget.take(shell.CALL + len(args))
         call = Call(program, args, self.cwd)
         for name in ("via", "where", "stdin", "is_kept", "branch", "elsewhere"):
             setattr(call, name, getattr(self, name))
         self.trace.calls.append(call)
         return call
-
-    def assign(self, assignments: list[Any], *, for_child: bool) -> None:
-        for assignment in assignments:
-            name, value = assignment[0], assignment[1]
-            values = self.words(value, kept=True) if len(assignment) == 3 else self.quoted(value)
-            if for_child and name.startswith(("HARNESS_MEMORY", "CLAUDE")):
-                self.record("export", [name + "=" + values[0]])
-            if not for_child or (name not in self.variables and name != "HOME"):
-                self.variables[name] = values  # seen by the `sh -c '...$NAME'` that may follow
-
-    def redirect(self, call: Call, redirections: list[Any]) -> None:
-        for descriptor, operator, target in redirections:
-            if operator in ("<<", "<<<"):
-                word = target[2] if operator == "<<" else target
-                call.stdin = " ".join(self.words([word]) if isinstance(word, str) else self.quoted(word))
-                continue
-            for word in self.words([target]):
-                if operator in (">&", "<&") and (word.isdigit() or word == "-"):
-                    continue
-                call.redirections.append((operator, word))
-                if operator == "<" and descriptor in ("", "0"):
-                    call.stdin = self.trace.files.get(joined(self.cwd, word)) or self.trace.made_by(word) or None
-
-    def keep_output(self, call: Call) -> None:
-        """A script that the script writes itself can be followed when it is run."""
-        for operator, target in call.redirections:
-            if operator in (">", ">>", ">|"):
-                text = outputs.said(call, self.trace)
-                self.trace.made.add(joined(self.cwd, target))
-                self.write(target, [*call.sources(), call] if text is None else text, adds=operator == ">>")
 
     def write(self, name: str, content: str | list[Call], *, adds: bool = False) -> None:
         path = joined(self.cwd, name)
@@ -269,61 +441,41 @@ class Shell:
             content = (before + content)[:MAX_INNER_CHARS]
         self.trace.files[path] = content
 
-    def perform(self, call: Call) -> None:
+    def run(self, call: Call) -> None:
         name, args = call.program, call.args
         if name == UNKNOWN and args:  # an empty variable before a command vanishes
             self.follow([*args])
         elif name in self.functions:
-            self.invoke(name, args, call.stdin)
+            this = name + self.functions[name]  # one that redefines itself is another
+            if this not in self.active:
+                inner = self.inside(self.functions[name])
+                inner.active, inner.stdin = (*self.active, this), call.stdin
+                inner.positional(args)
+                inner.script()
+                self.take_over(inner)
         elif name in ("cd", "pushd", "chdir", "set-location", "popd"):
             self.change_directory(name, args)
         elif name in DECLARERS:
-            for key, equals, value in [arg.partition("=") for arg in args]:
-                if equals:
-                    self.variables[key] = [value]
-                if name in ("local", "declare", "typeset"):
-                    self.local_names.add(key)
+            self.variables.update({key: [value] for key, equals, value in [a.partition("=") for a in args] if value})
         elif name in ("read", "mapfile", "readarray"):
             values = outputs.fed_words(self.stdin, lines=True) or [UNKNOWN]
             self.variables.update({arg: values for arg in args if arg[:1] != "-"})
         elif name == "set":
-            self.set_options(args)
+            self.is_strict = self.is_strict or any(arg[:1] == "-" and "e" in arg for arg in args)
+            if args and (args[0] == "--" or args[0][:1] not in ("-", "+")):
+                self.positional(args[args[0] == "--" :])
         elif name == "shift":
-            count = int(args[0]) if args and args[0].isdecimal() and len(args[0]) < 10 else 1
-            self.positional(self.variables.get("@", [])[count:])
+            self.positional(self.variables.get("@", [])[1:])
         elif name == "trap":
-            for arg in [arg for arg in args if arg not in ("--", "-p", "-l")][:1]:
-                self.text(arg)
+            self.read_text("".join([arg for arg in args if arg not in ("--", "-p", "-l")][:1]))
         else:
             from .follow import follow
 
             follow(self, call)
 
-    def invoke(self, name: str, args: list[str], stdin: Any) -> None:
-        tree = self.functions[name]
-        this = "%s %d" % (name, id(tree))  # one that redefines itself is another
-        if this in self.active:
-            return
-        inner = self.copy(deeper=1)
-        inner.stdin = stdin
-        inner.local_names = {str(number) for number in range(10)} | {"@", "*"}
-        inner.active = (*self.active, this)
-        inner.positional(args)
-        inner.run(tree)
-        self.cwd, self.elsewhere, self.branch = inner.cwd, inner.elsewhere, inner.branch
-        self.variables.update((key, value) for key, value in inner.variables.items() if key not in inner.local_names)
-
     def positional(self, args: list[str]) -> None:
         self.variables["@"] = self.variables["*"] = list(args)
         self.variables.update({str(number): [arg] for number, arg in enumerate(args[:9], 1)})
-
-    def set_options(self, args: list[str]) -> None:
-        at = 0
-        while at < len(args) and args[at][:1] in ("-", "+") and args[at] not in ("-", "--"):
-            self.is_strict = self.is_strict or (args[at][0] == "-" and "e" in args[at]) or "errexit" in args
-            at += 2 if args[at][-1:] == "o" else 1
-        if at < len(args):
-            self.positional(args[at + 1 :] if args[at] in ("-", "--") else args[at:])
 
     def change_directory(self, name: str, args: list[str]) -> None:
         operands = [arg for arg in args if not arg.startswith("-") or arg == "-"]
@@ -356,135 +508,209 @@ class Shell:
 
     # Scripts within the script ------------------------------------------------------------------
 
-    def inside(self, via: str, where: str, directory: str) -> Shell:
+    def inside(self, text: str, via: str = "", where: str = "", directory: str = "") -> Shell:
         """The shell that runs what a program was given."""
-        inner = self.copy(deeper=1)
+        inner = self.copy(text)
+        inner.depth += 1
+        if inner.depth > MAX_DEPTH:
+            raise TooMuch("nested too deeply")
         inner.via = (*self.via, via) if via else self.via
         inner.where = where or self.where
         inner.cwd = TILDE if where == REMOTE else "/" if where else self.cwd
         inner.cwd = joined(self.cwd, directory) if directory else inner.cwd
         return inner
 
-    def follow(self, words: list[str], *, via: str = "", where: str = "", directory: str = "") -> None:
-        if not words:
-            return
-        inner = self.inside(via, where, directory)
-        inner.perform(inner.record(words[0], words[1:]))
-        if via in ("", "command", "builtin"):
-            self.cwd = inner.cwd
+    def take_over(self, inner: Shell) -> None:
+        self.cwd, self.elsewhere, self.branch = inner.cwd, inner.elsewhere, inner.branch
+        self.variables = inner.variables
 
-    def text(
+    def follow(self, words: list[str], *, via: str = "", where: str = "", directory: str = "") -> None:
+        if words:
+            inner = self.inside("", via, where, directory)
+            inner.run(inner.record(words[0], words[1:]))
+            if via in ("", "command", "builtin"):
+                self.cwd = inner.cwd
+
+    def read_text(
         self, text: str, *, via: str = "", where: str = "", args: list[str] | None = None, directory: str = ""
     ) -> None:
         """Shell text handed to a shell."""
         if not text.strip():
             return
-        inner = self.inside(via, where, directory)
+        inner = self.inside(text if text.isascii() else text.translate(_REREAD), via, where, directory)
         if args is not None:
             inner.positional(args)
-        source = text if text.isascii() else text.translate(_REREAD)
         try:
-            self.trace.budget.take(len(source) // 3)
-            tree = shell.read(source, max(1, self.depth), self.trace.budget)
+            self.budget.take(len(text) // 3)
+            inner.script()
         except Unreadable:
-            if SCRIPT not in inner.via:
-                self.trace.unread.append(source)
+            self.trace.unread += [inner.text] if SCRIPT not in inner.via else []
             return
-        inner.run(tree)
         if not via:
-            self.cwd, self.elsewhere, self.variables = inner.cwd, inner.elsewhere, inner.variables
+            self.take_over(inner)
 
-    # Expansion -----------------------------------------------------------------------------------
+    # Words ---------------------------------------------------------------------------------------
 
-    def words(self, words: list[Any], *, kept: bool = False) -> list[str]:
-        found: list[str] = []
-        for word in words:
-            found += self.expanded([word] if isinstance(word, str) else word, kept)
-            if len(found) > 4 * MAX_LISTED:
-                raise TooMuch("too long")
-        if "HOME" in self.variables:
-            home = self.variables["HOME"][0]
-            found = [home + word[1:] if word[:2] in (TILDE, TILDE + "/") else word for word in found]
-        return found
-
-    def quoted(self, word: Any) -> list[str]:
-        """The values of an assignment: no splitting into words."""
-        if isinstance(word, str):
-            return [word]
-        parts = [part if isinstance(part, str) or part[0] == "file" else (*part[:-1], True) for part in word]
-        return self.expanded(parts, True) or [""]
-
-    def expanded(self, parts: list[Any], kept: bool) -> list[str]:
-        results = [""]
-        for part in parts:
-            values = [part] if isinstance(part, str) else self.part(part, kept)
-            if not isinstance(part, str) and not part[-1]:  # each value may be several words, or none
+    def word(self, *, whole: bool = False) -> list[str]:
+        """The words that stand here as the shell makes them; `whole`: not split at blanks."""
+        self.budget.take(shell.WORD)
+        text, start = self.text, self.at
+        made, braces = [self.span(SPECIAL, without=True)], 0
+        if self.at > start and (self.at == len(text) or text[self.at] in ENDS_WORD):
+            return made
+        is_bare = self.at == start
+        if self.next(2) in ("<(", ">("):
+            self.at += 1
+            made = [self.trace.piped(self.bracketed()[1])]
+        while self.at < len(text) and text[self.at] not in ENDS_WORD:
+            self.budget.take(shell.PIECE)
+            char, is_split = self.next(), False
+            self.at += 1
+            if char == "'":
+                values = [self.until("'", "")]
+            elif char == '"':
+                values = self.quoted('"')
+            elif char == "\\":
+                values = ["" if self.next() == "\n" else self.next() or char]
+                self.at += 1
+            elif char in "$`":
+                is_split = not whole and self.next() not in ("'", '"')
+                values = self.dollar() if char == "$" else self.backquoted()
+            elif char == "~":
+                is_start = all(not each or each[-1] in "=:" + OPEN + shell.COMMA for each in made)
+                values = [TILDE if is_start else "~"]
+            elif char == "{" and self.next() == "}":
+                self.at += 1
+                values = ["{}"]
+            elif char == "{" or (char in ",}" and braces):
+                values = [{"{": OPEN, ",": shell.COMMA, "}": shell.CLOSE}[char]]
+                braces += (char == "{") - (char == "}")
+            elif char in _LIVE:
+                values = [_LIVE[char]]
+            else:
+                values = [char + self.span(SPECIAL, without=True)]
+            if is_split:  # each value may be several words, or none
                 values = [SPLIT.join(split(value)) or SPLIT * bool(value) for value in values]
-            if not values:
-                continue
-            if len(results) > 1 and (len(results) * len(values) > MAX_PRODUCT or not self.can_afford(values)):
-                values = [UNKNOWN]
-            results = [result + value for result in results for value in values]
-        found = []
-        for word in [word for result in results for word in result.split(SPLIT)]:
-            found.extend(self.unbraced(word) if OPEN in word else [word])
-        is_bare = len(parts) == 1 and not isinstance(parts[0], str) and not parts[0][-1]
-        return [word for word in found if word] if is_bare else found
+            is_bare = is_bare and is_split
+            made = self.product(made, values)
+        if self.at == start:
+            raise self.fail("unexpected %r" % self.next())
+        if whole:
+            return made
+        words = [word for each in made for word in each.split(SPLIT) if word or not is_bare]
+        if made == [shell.BRACKET]:
+            return ["["]
+        return [each for word in words for each in (self.unbraced(word) if OPEN in word else [word])]
 
     def unbraced(self, word: str) -> list[str]:
         words = unbraced(word)
-        self.trace.budget.take(TREE * len(words))
+        self.budget.take(shell.WORD * len(words))
         return words
 
-    def can_afford(self, values: list[str]) -> bool:
-        """Whether so much more text may be made: `x=$x$x`, thirty times over, would be all there is."""
-        self.trace.budget.left -= sum([len(value) for value in values]) // 8
-        return self.trace.budget.left >= 0
+    def product(self, heads: list[str], tails: list[str]) -> list[str]:
+        """Every head with every tail; where that is too much, nothing is known: `x=$x$x`, thirty times over."""
+        self.budget.left -= sum([len(each) for each in tails]) // 8
+        is_many = len(heads) > 1 and len(heads) * len(tails) > MAX_PRODUCT
+        if is_many or self.budget.left < 0:
+            tails = [UNKNOWN]
+        return [head + tail for head in heads for tail in tails]
 
-    def part(self, part: Any, kept: bool) -> list[str]:
-        kind = part[0]
-        if kind == "var":
-            values = self.value(part[1], part[2], part[3])
-            return values if self.can_afford(values) else [UNKNOWN]
-        if kind == "aside":
-            self.quoted(part[1])
-            return []
-        before = len(self.trace.calls)
-        inner = self.copy(deeper=1)
-        inner.is_kept = kept or self.is_kept
-        inner.run(part[1])
-        made = self.trace.calls[before:]
-        if kind == "file":
-            return [self.trace.piped(made)]
-        output = self.output(made, part[1])
-        if isinstance(output, str):
-            return [output.rstrip("\n")] if self.can_afford([output]) else [UNKNOWN]
-        words = outputs.fed_words(output, lines=True)
+    def expanded(self, text: str) -> list[str]:
+        """Text as between double quotes, where a quote itself means nothing."""
+        return [text] if "$" not in text and "`" not in text else self.copy(text).quoted("")
+
+    def quoted(self, quote: str) -> list[str]:
+        """The values of the text up to a double quote, or to the end where `quote` is ""."""
+        made = [""]
+        while True:
+            self.budget.take(shell.PIECE)
+            values = [self.span(shell.IN_QUOTES, without=True)]
+            char, follows = self.next(), self.next(2)[1:]
+            self.at += 1
+            if char == "" or char == quote:
+                if char != quote:
+                    raise self.fail("an open " + quote)
+                return self.product(made, values)
+            made = self.product(made, values)
+            if char == "\\":
+                is_escaped = follows and follows in ("$", "`", "\\", quote or "\0")
+                values = ["" if follows == "\n" else follows if is_escaped else "\\" + follows]
+                self.at += 1
+            else:
+                values = self.dollar() if char == "$" else self.backquoted() if char == "`" else [char]
+            made = self.product(made, values)
+
+    def dollar(self) -> list[str]:
+        """What `$…` stands for; the `$` is read."""
+        char, start = self.next(), self.at
+        if char == "(":
+            inner = self.arithmetic()
+            if inner is not None:
+                self.expanded(inner)
+                return [UNKNOWN]
+            return self.output(*self.bracketed())
+        if char == "{":
+            return self.parameter(self.bracket("{", "}"))
+        if char == "'":
+            self.at += 1
+            return [shell.unescaped(self.until("'", "'\\"))]
+        if char == '"':
+            return [""]  # a string to be translated: the quote is read next
+        if char in DIGITS or (char and char in "@*#?$!-"):
+            self.at += 1
+        name = self.text[start : self.at] or self.span(NAME)
+        return self.value(name, "", "") if name else ["$"]
+
+    def backquoted(self) -> list[str]:
+        text = self.until("`", "`\\$")
+        for char in "`$\\":
+            text = text.replace("\\" + char, char)
+        before, inner = len(self.trace.calls), self.copy(text)
+        written = inner.sequence()
+        return self.output(written, self.trace.calls[before:])
+
+    def output(self, written: Any, made: list[Call]) -> list[str]:
+        """The values that a substitution stands for."""
+        self.budget.take(shell.SUBSTITUTION)
+        if isinstance(written, str):
+            return self.product([""], [written.rstrip("\n")])
+        words = outputs.fed_words(written, lines=True)
         if words == [UNKNOWN] and any(outputs.is_telling(call) for call in made):
             return [UNKNOWN + self.trace.piped(made)]
         return words
 
-    def value(self, name: str, operator: str, argument: Any) -> list[str]:
+    def parameter(self, inner: str) -> list[str]:
+        """`${...}`"""
+        if inner[:1] in ("!", "#") and len(inner) > 1:
+            self.expanded(inner[1:])
+            return [UNKNOWN]
+        name = inner[: max(len(inner) - len(inner.lstrip("".join(NAME))), 1)]
+        rest = inner[len(name) :]
+        rest = rest.partition("]")[2] if rest[:1] == "[" else rest
+        operator = rest[:2] if rest[:2] in shell.OPERATORS else rest[:1]
+        argument = rest[len(operator) :]
+        if argument[:1] in ("'", '"') and argument[-1:] == argument[:1]:
+            argument = argument[1:-1]
+        return self.value(name, operator, argument)
+
+    def value(self, name: str, operator: str, argument: str) -> list[str]:
         known = self.variables.get(name)
         known = self.inherited(name) if known is None else known
         if operator in (":-", "-", ":=", "="):
-            if known is not None and known != [""]:
-                return known
-            given = self.words([argument])
-            if "=" in operator:
-                self.variables[name] = given
-            return given
-        if isinstance(argument, list):
-            self.words([argument])
-        if operator in ("", ":?", "?"):
-            return known if known is not None else [UNKNOWN]
+            if known is None or known == [""]:
+                known = self.expanded(argument)
+                self.variables.update({name: known} if "=" in operator else {})
+            return known
+        others = self.expanded(argument)
         if operator in (":+", "+"):
-            return self.words([argument]) if known is not None else [""]
-        if known is None or not isinstance(argument, str):
+            return others if known is not None else [""]
+        if known is None:
             return [UNKNOWN]
+        if operator in ("", ":?", "?"):
+            return known
         if (operator, argument) in (("%", "/*"), ("##", "*/")):
             return [value.rpartition("/")[0 if operator == "%" else 2] for value in known]
-        if not set(argument).isdisjoint("*?["):
+        if not set(argument).isdisjoint("*?[$`"):
             return [UNKNOWN]
         if operator in ("%", "%%"):
             return [value[: -len(argument)] if argument and value.endswith(argument) else value for value in known]
@@ -494,12 +720,9 @@ class Shell:
         return [UNKNOWN]
 
     def inherited(self, name: str) -> list[str] | None:
-        if name == "HOME":
-            return [TILDE]
-        if name == "PWD":
-            return [self.cwd]
-        if name == "IFS":
-            return [" "]
+        own = {"HOME": TILDE, "PWD": self.cwd, "IFS": " "}
+        if name in own:
+            return [own[name]]
         if name in ("TMPDIR", "TMP", "TEMP"):
             return [self.trace.env.get(name) or "/tmp"]
         if name.endswith(NEVER_SENT):

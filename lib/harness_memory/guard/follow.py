@@ -44,7 +44,7 @@ def _by_row(shell: Shell, call: Call) -> None:
     texts = [value for _, kind, value in given.values if kind in ("s", "S")]
     texts += [value.lstrip(":!") for _, kind, value in given.values if kind == "v" and value.lstrip(":")[:1] == "!"]
     for text in texts:
-        shell.text(text[5:] if text.startswith("exec=") else text, via=name, args=words[1:], directory=directory)
+        shell.read_text(text[5:] if text.startswith("exec=") else text, via=name, args=words[1:], directory=directory)
     if texts:
         return
     if kinds[-1:] == ["F"]:
@@ -58,10 +58,10 @@ def _by_row(shell: Shell, call: Call) -> None:
         shell.follow(call.rest(skipped), via=name, directory=directory)
     elif kinds[-1:] in (["S"], ["S@"]):
         rest = call.rest(len(kinds) - 1) or [call.stdin if isinstance(call.stdin, str) and name == "ssh" else ""]
-        shell.text(" ".join(rest), via="" if name == "eval" else name, where=REMOTE if kinds[-1] == "S@" else "")
+        shell.read_text(" ".join(rest), via="" if name == "eval" else name, where=REMOTE if kinds[-1] == "S@" else "")
     elif kinds == ["s*"]:
         for word in words:
-            shell.text(word if " " in word else "", via=name)
+            shell.read_text(word if " " in word else "", via=name)
     for effect in row.effects:
         at = programs.command_at(given, effect)
         if at >= 0 and effect[0] == "run":
@@ -73,7 +73,10 @@ def _by_row(shell: Shell, call: Call) -> None:
             rest = call.args[call.args.index("--") + 1 :] if "--" in call.args else call.rest(at)
             shell.follow(entry + rest, via="container", where=CONTAINER)
             return
-    if name in ("npm", "pnpm", "yarn", "bun"):
+    script = [each for each in (given.value("P"), *call.rest(0)) if each]
+    if row.has_code and script and programs.row_of(name_of(script[0])):  # python -m twine, php artisan
+        shell.follow(script, via=name)
+    elif name in ("npm", "pnpm", "yarn", "bun"):
         _package(shell, call, directory)
 
 
@@ -83,7 +86,7 @@ def _shell(shell: Shell, call: Call) -> None:
     if operands and "-s" not in call.given.flags:
         _script(shell, operands, call)
     elif isinstance(call.stdin, str):
-        shell.text(call.stdin, via=call.program)
+        shell.read_text(call.stdin, via=call.program)
     else:
         piped = [word for each in call.sources()[:1] if each.program == "cat" for word in each.given.operands]
         _script(shell, [word for operator, word in call.redirections if operator == "<"] + piped, call)
@@ -96,7 +99,7 @@ def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool =
         text = outputs.said(made[-1], shell.trace) if made else shell.trace.files.get(joined(shell.cwd, name))
         text = call.stdin if name in ("/dev/stdin", "-") else text
         if isinstance(text, str):
-            shell.text(text, via="" if call.program in ("source", ".") else name_of(name), args=operands[1:])
+            shell.read_text(text, via="" if call.program in ("source", ".") else name_of(name), args=operands[1:])
             return
         text = _on_disk(shell, joined(shell.cwd, name))
         first = text.partition("\n")[0]
@@ -106,7 +109,7 @@ def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool =
 
 def _run_file(shell: Shell, text: str, args: list[str], directory: str = "") -> None:
     if shell.via.count(SCRIPT) < MAX_SCRIPTS_DEEP:
-        shell.text(text, via=SCRIPT, args=args, directory=directory)
+        shell.read_text(text, via=SCRIPT, args=args, directory=directory)
 
 
 def _on_disk(shell: Shell, path: str) -> str:
@@ -159,7 +162,7 @@ def _recipes(shell: Shell, call: Call) -> None:
         if text and "-n" not in given.flags:
             recipes = "\n".join(_needed(text, [word for word in given.operands if "=" not in word]))
             if own:
-                shell.text(recipes, via=call.program, directory=directory)
+                shell.read_text(recipes, via=call.program, directory=directory)
             else:
                 _run_file(shell, recipes, [], directory)
             return
@@ -191,7 +194,7 @@ def _fed(shell: Shell, call: Call) -> None:
         rest, operands = rest[: rest.index(":::")], rest[rest.index(":::") + 1 :]
     if is_parallel and len(rest) < 2 and (not rest or " " in rest[0]):
         for text in [rest[0].replace("{}", " ".join(operands))] if rest else operands:
-            shell.text(text, via="parallel")
+            shell.read_text(text, via="parallel")
         return
     if rest[-1] == "-c" and name_of(rest[0]) in SHELLS:
         operands = [" ".join(operands)]
@@ -221,26 +224,17 @@ def _found(shell: Shell, call: Call) -> None:
 
 
 def _git(shell: Shell, call: Call) -> None:
-    """Aliases, commands in options, and the branch that is checked out from here on."""
+    """Commands in arguments, and the branch that is checked out from here on."""
     verb, args = call.verb()
-    settings = [value for flag, value in zip(call.args, call.args[1:]) if flag == "-c"]
-    settings += ["=".join(args[-2:])] if verb == "config" and len(args) > 1 else []
-    for name, _, value in [setting[6:].partition("=") for setting in settings if setting.startswith("alias.")]:
-        shell.aliases[name] = value
-    known = shell.aliases.get(verb, verb)
-    if known[:1] == "!":
-        shell.text(known[1:], via="git")
-    elif known.split()[:1] != [verb]:
-        shell.follow(["git", *known.split(), *args], via="git")
-    elif verb in ("checkout", "switch") and "--" not in args:
+    if verb in ("checkout", "switch") and "--" not in args:
         shell.branch = next((arg for arg in args if arg[:1] != "-"), shell.branch)
     elif verb == "submodule" and args[:1] == ["foreach"]:
-        shell.text(" ".join([arg for arg in args[1:] if arg != "--recursive"]), via="git")
+        shell.read_text(" ".join([arg for arg in args[1:] if arg != "--recursive"]), via="git")
     elif verb == "bisect" and args[:1] == ["run"]:
         shell.follow(args[1:], via="git")
     elif verb in ("rebase", "difftool"):
         for option, value in zip(args, args[1:]):
-            shell.text(value if option in ("-x", "--exec", "--extcmd") else "", via="git")
+            shell.read_text(value if option in ("-x", "--exec", "--extcmd") else "", via="git")
 
 
 def _creates(shell: Shell, call: Call) -> None:

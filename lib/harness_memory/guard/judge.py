@@ -63,11 +63,7 @@ def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Fin
         return [("system.fork-bomb", text[:80], "")]
     if len(text) > MAX_COMMAND_CHARS:
         return [("guard.unreadable", "a command of %d characters" % len(text), "")]
-    try:
-        found = expand.trace(text, scope.cwd, scope.home, scope.project, env)
-    except Unreadable:
-        return coarse(text, scope)
-    return of_trace(found, scope, env, policy)
+    return of_trace(expand.trace(text, scope.cwd, scope.home, scope.project, env), scope, env, policy)
 
 
 def _is_bomb(tight: str) -> bool:
@@ -268,12 +264,8 @@ class _Judge:
         against = list(code.check(body or text, call, self.scope, made, self.found))
         for command in list(dict.fromkeys(code.shell_texts(body or text, call.program, made)))[:MAX_TEXTS]:
             scope = self.scope
-            try:
-                inner = expand.trace(command, call.cwd, scope.home, scope.project, self.env, within=self.found)
-                inner_findings = of_trace(inner, scope, self.env, self.policy)
-            except Unreadable:
-                inner_findings = coarse(command, scope)
-            against += [(rule, about) for rule, about, _ in inner_findings]
+            inner = expand.trace(command, call.cwd, scope.home, scope.project, self.env, within=self.found)
+            against += [(rule, about) for rule, about, _ in of_trace(inner, scope, self.env, self.policy)]
         if text:  # of a file on disk, the paths that it opens are its own affair
             against = _of_script([each for each in against if each[0][:5] != "path."])
         yield from against
@@ -392,24 +384,6 @@ class _Judge:
         if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
             yield "self.uninstall", call.line()
 
-    def scripts(self, call: Call) -> Found:
-        """`python3 harness guard …`, `python -m twine upload`, `php artisan db:wipe`: the script is the program."""
-        words = [value for _, kind, value in call.given.values if kind == "P"] or call.given.operands[:1]
-        if words and words[0] in call.args:
-            inner = expand.Call(words[0], call.args[call.args.index(words[0]) + 1 :], call.cwd)
-            inner.via = call.via
-            rule = self.effect(inner) if inner.row is not None else ""
-            if inner.program in _OURS:
-                yield from self.ourselves(inner)
-            elif rule:
-                yield rule, inner.line()
-
-    def uploads(self, call: Call) -> Found:
-        """What a script for `sftp` puts elsewhere."""
-        lines = call.stdin.split("\n")[:MAX_OPERANDS] if isinstance(call.stdin, str) else []
-        for word in [word for line in lines if "put" in line[:8] for word in line.split()[1:]]:
-            yield from self.one("r", word, call)
-
     def ourselves(self, call: Call) -> Found:
         from . import ours
 
@@ -421,15 +395,12 @@ class _Judge:
         yield from self.one("w", ours.written(call.args), call)
 
 
-_OURS = ("harness", "harness.py", "install.py")
 _SPECIAL: dict[str, Any] = {
     "git": _Judge.git,
-    "sftp": _Judge.uploads,
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
-    **dict.fromkeys(("python", "python3", "php"), _Judge.scripts),
-    **dict.fromkeys(_OURS, _Judge.ourselves),
+    **dict.fromkeys(("harness", "harness.py", "install.py"), _Judge.ourselves),
 }
 
 
@@ -467,17 +438,16 @@ def coarse(text: str, scope: Scope) -> list[Finding]:
         words = piece.split()
         while words and (words[0] in ("sudo", "then", "do", "else", "exec", "env", "time") or "=" in words[0]):
             words = words[1:]
-        if (len(words) > 1 and _is_loss(words)) or any(_reaches(word.lower(), scope) for word in words):
+        call = expand.Call(words[0], words[1:60], "/") if words else None
+        if call and (_is_loss(call) or any(_reaches(word.lower(), scope) for word in words)):
             return [("guard.unreadable", " ".join(words[:40]), "")]
     return []
 
 
-def _is_loss(words: list[str]) -> bool:
-    call = expand.Call(words[0], words[1:60], "/")
-    if call.program in ("rm", "chmod", "chown") or "$" in words[0]:
-        return call.given.has("-r,-R,--recursive")
-    if call.program in ("dd", "find"):
-        return "-delete" in words or "-exec" in words or any(word.startswith("of=") for word in words)
+def _is_loss(call: Call) -> bool:
+    if call.program in ("rm", "chmod", "chown", "dd", "find"):
+        flags = call.given.has("-r,-R,--recursive,-delete,-exec")
+        return flags or any(word.startswith("of=") for word in call.args)
     rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
     return bool(rule) or (call.program == "git" and call.given.has("-f,--force"))
 
@@ -486,10 +456,6 @@ def _reaches(word: str, scope: Scope) -> bool:
     """Whether a word is the path of a secret, or of ourselves."""
     if len(word) > 300 or "/" not in word or not any(hint in word for hint in HINTS):
         return False
-    for path in word.replace("<", ">").replace("=", ">").replace("$home", "~").split(">"):
-        path = TILDE + path[1:] if path[:1] == "~" else path
-        if path and len(scope.judged) < paths.MAX_JUDGED - 2:
-            is_ours = paths.rule_for(path, paths.WRITE, scope.cwd, scope).startswith("self.")
-            if is_ours or paths.rule_for(path, paths.READ, scope.cwd, scope) == paths.SECRET:
-                return True
-    return False
+    path = word.replace("=", ">").replace("<", ">").rpartition(">")[2].replace("$home", TILDE).replace("~", TILDE)
+    is_ours = paths.rule_for(path, paths.WRITE, scope.cwd, scope).startswith("self.")
+    return is_ours or paths.rule_for(path, paths.READ, scope.cwd, scope) == paths.SECRET

@@ -64,7 +64,7 @@ def forms_of(call: Call) -> list[list[str]]:
 def facts(question: Question) -> Facts:
     """What a call would do, as far as it can be read; text that is no shell script has no facts."""
     from . import expand, tools
-    from .shell import Unreadable, plain
+    from .shell import plain
     from .words import joined
 
     found = Facts(question.home, question.project)
@@ -74,10 +74,7 @@ def facts(question: Question) -> Facts:
         texts += tools.texts_to_run(question.given)
     trace = None  # they share what reading may cost
     for text in texts:  # grows on the way
-        try:
-            trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env, trace)
-        except Unreadable:
-            continue
+        trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env, trace)
         for call in trace.calls:
             found.commands += forms_of(call)
             if call.row is not None and call.row.has_code and trace.budget.left > 0:

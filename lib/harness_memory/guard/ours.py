@@ -110,13 +110,18 @@ def is_free(question: Question) -> bool:
     command = question.given.get("command")
     if question.tool != "Bash" or not isinstance(command, str) or len(command) > 20_000 or "harness" not in command:
         return False
-    try:
-        tree = shell.read(command)
-    except shell.Unreadable:
+    live = command if '"' in command else "".join(command.split("'")[::2])
+    if "$" in live or "`" in live:
         return False
-    words = list(tree[2]) if tree[0] == "cmd" and not tree[1] and not tree[3] else []
-    plain = [word for word in words if isinstance(word, str) and not any(mark in word for mark in shell.MARKERS)]
-    if not words or plain != words:
+    from . import expand
+
+    made = expand.trace(command, question.cwd, question.home, question.project, question.env)
+    first, last = (made.calls[0], made.calls[-1]) if made.calls and not made.unread else (None, None)
+    if not first or not last or len(made.calls) != 1 + len(last.via) or first.redirections or first.stdin is not None:
+        return False
+    words = [first.word, *first.args]
+    is_set = not command.lstrip("'\" ").startswith(words[0])  # a variable before it
+    if is_set or any(mark in word for word in words for mark in shell.MARKERS):
         return False
     if words[0] in ("python3", sys.executable, sys.executable.replace("\\", "/")):  # no other interpreter is known
         words = words[1:]
