@@ -27,7 +27,7 @@ import guard_tables as tables  # noqa: E402
 
 from harness_memory.guard import decision, judge, quick  # noqa: E402
 from harness_memory.guard.policy import Policy  # noqa: E402
-from harness_memory.guard.question import Quiet, findings  # noqa: E402
+from harness_memory.guard.question import findings  # noqa: E402
 
 ENV = tables.environment()
 SHOWN = 5
@@ -82,7 +82,7 @@ def _work() -> float:
 
 def verdict(tool: str, given: Any) -> str:
     """The tier; raises what the guard raises."""
-    best = decision.verdict(findings(tables.question(tool, given), Quiet()), Policy())
+    best = decision.verdict(findings(tables.question(tool, given), None), Policy())
     if best:
         decision.sentence(best, Policy())
     return best.tier if best else ""

@@ -15,7 +15,7 @@ import support
 
 from harness_memory.guard import decision, rules
 from harness_memory.guard.policy import Policy
-from harness_memory.guard.question import Environment, Question, Quiet, findings
+from harness_memory.guard.question import Environment, Question, findings
 
 HOME, CWD, TREE = "/home/dev", "/home/dev/app", "/opt/harness-memory"
 STOPPED = (rules.ASK, rules.DENY)
@@ -55,5 +55,5 @@ def question(tool: str, given: Any, env: Environment | None = None, cwd: str = C
 
 def judged(asked: Question, policy: Policy | None = None) -> tuple[str, str]:
     """(tier, rule) of a call; ("", "") for silence."""
-    best = decision.verdict(findings(asked, policy or Quiet()), policy or Policy())
+    best = decision.verdict(findings(asked, policy), policy or Policy())
     return (best.tier, best.rule) if best else ("", "")

@@ -13,7 +13,7 @@ from ..base import invocation, settings
 from ..guard import allowance, decision, expand, judge, match, policy, programs, tools
 from ..guard import rules as tiers
 from ..guard.policy import Policy
-from ..guard.question import Environment, Question, Quiet, findings, repository
+from ..guard.question import Environment, Question, findings, repository
 from ..guard.shell import plain
 from ..notes import binding
 from ..project import identity
@@ -129,8 +129,8 @@ def _question(call: Call) -> Question:
 
 def _facts(question: Question) -> dict[str, Any]:
     """The verdict with its rule, and each step of how the call was understood."""
-    here, quick = policy.load(question.root, question.project), question.policy()
-    against = findings(question, quick if isinstance(quick, Quiet) else here)
+    here = policy.load(question.root, question.project)
+    against = findings(question, question.policy() and here)
     against += here.bind(match.met(question, binding.near))
     best = decision.verdict(against, here)
     facts = dict.fromkeys(("verdict", "unattended", "rule", "tier", "about", "reason", "remedy", "told"))

@@ -20,22 +20,24 @@ _CONTENT = b"once\n"  # so that `touch` gives no permission
 def give(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     """Allow a call once; the path of the permission."""
     path = _path(root, tool, given, cwd)
-    folder = os.path.dirname(path)
-    for other in files.names(folder):
-        if abs(time.time() - files.modified(os.path.join(folder, other))) > settings.ALLOWANCE_SECONDS:
-            files.remove(os.path.join(folder, other))
+    clear(os.path.dirname(path), settings.ALLOWANCE_SECONDS)
     files.write(path, _CONTENT)
     return path
 
 
-def take(root: str, tool: str, given: dict[str, Any], cwd: str, now: float) -> bool:
+def take(root: str, tool: str, given: dict[str, Any], cwd: str) -> bool:
     """Use up the permission for a call; False when there is none, or it is too old."""
     path = _path(root, tool, given, cwd)
-    written = files.modified(path)
-    if not written or not files.is_same(path, _CONTENT):
-        return False
+    clear(os.path.dirname(path), settings.ALLOWANCE_SECONDS)
     # Removal decides: of two calls at once, one goes through.
-    return files.remove(path) and abs(now - written) < settings.ALLOWANCE_SECONDS
+    return files.is_same(path, _CONTENT) and files.remove(path)
+
+
+def clear(folder: str, seconds: float) -> None:
+    """Remove the marks that are older; so are those of the future."""
+    for name in files.names(folder):
+        if abs(time.time() - files.modified(os.path.join(folder, name))) > seconds:
+            files.remove(os.path.join(folder, name))
 
 
 def _path(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:

@@ -79,8 +79,11 @@ def calls_of(body: str, name: str) -> list[Made]:
             start = at
             while start and (body[start - 1].isalnum() or body[start - 1] in "_.:$"):
                 start -= 1
-            end = _closing(body, at)
-            inner = body[at + 1 : end][:2000]
+            end, depth = at + 1, 1
+            while depth and end < min(len(body), at + 2000):
+                depth += (body[end] == "(") - (body[end] == ")")
+                end += 1
+            inner = body[at + 1 : end - (not depth)]
             callee = "system" if lower[start:at] in ("qw", "qx", "q") else lower[start:at]
             literals = inner.split() if lower[start:at] == "qw" else _literals(inner)
             owner, _, last = callee.rpartition(".")
@@ -89,15 +92,6 @@ def calls_of(body: str, name: str) -> list[Made]:
             found.append((callee, literals, inner.lower()[:400]))
         at += 1
     return found
-
-
-def _closing(body: str, at: int) -> int:
-    depth = 0
-    for place in range(at, min(len(body), at + 2000)):
-        depth += (body[place] == "(") - (body[place] == ")")
-        if not depth:
-            return place
-    return min(len(body), at + 2000)
 
 
 def _literals(text: str) -> list[str]:
@@ -125,14 +119,11 @@ def _literals(text: str) -> list[str]:
 
 
 def _string(body: str, at: int) -> tuple[str, int]:
-    quote = body[at]
-    if body.startswith(quote * 3, at) and quote != "`":
-        end = body.find(quote * 3, at + 3)
-        return (body[at + 3 : end], end + 3) if end >= 0 else (body[at + 3 :], len(body))
-    end = at + 1
-    while end < len(body) and body[end] != quote:
+    quote = body[at] * 3 if body.startswith(body[at] * 3, at) and body[at] != "`" else body[at]
+    end = start = at + len(quote)
+    while end < len(body) and not body.startswith(quote, end):
         end += 2 if body[end] == "\\" else 1
-    return body[at + 1 : end], end + 1
+    return body[start:end], end + len(quote)
 
 
 def _set_before(text: str, body: str) -> list[str]:

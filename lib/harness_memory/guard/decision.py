@@ -46,6 +46,8 @@ def verdict(found: list[tuple[str, str, str]], policy: Policy) -> Verdict | None
 
 
 def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -> bytes:
+    from . import allowance
+
     files.confine(question.root)
     policy = policy if isinstance(policy, Policy) else load(question.root, question.project)
     best = verdict(found, policy)
@@ -54,40 +56,36 @@ def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -
     if best.tier == rules.ASK and best.rule in _ONCE:
         best = verdict([each for each in found if not _was_confirmed(question, each)], policy)
         best = best or Verdict(found[0][0], rules.LOG, found[0][1], found[0][2])
-    if best.tier != rules.LOG and is_allowed_once(question):
+    if best.tier != rules.LOG and allowance.take(question.root, question.tool, question.given, question.cwd):
         best.tier = rules.LOG
     tier = best.tier
-    if tier == rules.ASK and not is_attended(question.env, question.payload):
+    if tier == rules.ASK and not _is_attended(question.env, question.payload):
         tier = policy.unattended
-    recorded = record(question, best, tier, policy)
+    is_recorded = _record(question, best, tier, policy)
     if tier == rules.LOG:
         return b""
     text = sentence(best, policy)
-    if tier != best.tier:
-        text += " No user can confirm it in this session, so it is not done."
+    text += " No user can confirm it in this session, so it is not done." * (tier != best.tier)
     text += advice(question)
-    if not recorded:
-        text += " (The audit trail could not be written: harness memory doctor.)"
-    return reply(tier, text)
+    return reply(tier, text + " (The audit trail could not be written: harness memory doctor.)" * (not is_recorded))
 
 
 def _was_confirmed(question: Question, finding: tuple[str, str, str]) -> bool:
     """Whether this session was asked about this file before, and the file has changed since: the answer was yes."""
+    from . import allowance
+
     rule, _, about = finding
     path = os.path.join(question.cwd, os.path.expanduser(about))
     if rule not in _ONCE or not about:
         return False
     key = "\n".join([str(question.payload.get("session_id")), rule, os.path.realpath(path)])
     mark = os.path.join(question.root, settings.GUARD_DIR, "asked", hexdigest(key)[:32])
+    allowance.clear(os.path.dirname(mark), settings.DAY_SECONDS)
     asked = files.modified(mark)
-    if asked and files.modified(path) >= asked and time.time() - asked < settings.DAY_SECONDS:
+    if asked and files.modified(path) >= asked:
         return True
     try:
         files.touch(mark)
-        folder = os.path.dirname(mark)
-        for name in files.names(folder):
-            if time.time() - files.modified(os.path.join(folder, name)) > settings.DAY_SECONDS:
-                files.remove(os.path.join(folder, name))
     except OSError:
         pass  # then it asks again
     return False
@@ -124,61 +122,43 @@ def reply(tier: str, text: str) -> bytes:
     return jsontext.compact({"hookSpecificOutput": answer}).encode("utf-8", "replace")
 
 
-def is_attended(env: Environment, payload: dict[str, Any]) -> bool:
+def _is_attended(env: Environment, payload: dict[str, Any]) -> bool:
     """Whether a user can answer a question."""
     if payload.get("permission_mode") == "dontAsk":
         return False
     attended = env.get(settings.ENV_ATTENDED)
-    if attended:
-        return attended != "0"
-    entry = env.get(settings.ENV_ENTRYPOINT)
-    return not entry.startswith("sdk")
+    return attended != "0" if attended else not env.get(settings.ENV_ENTRYPOINT).startswith("sdk")
 
 
-def record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool:
+def _record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool:
     """True when the event is in the audit trail."""
     from ..audit import trail
     from ..project import identity
 
-    now = time.time()
     command = question.given.get("command")
-    is_path = not isinstance(command, str)
-    event = _EVENTS[best.tier]
-    if tier == rules.DENY and best.rule.startswith("path."):
-        event = "path_access_denied"
-    elif tier == rules.DENY:
-        event = _EVENTS[rules.DENY]
+    is_path = not isinstance(command, str) or best.rule.startswith("path.")
+    event = "path_access_denied" if tier == rules.DENY and best.rule.startswith("path.") else _EVENTS[tier]
     fields: dict[str, Any] = {
-        "event": event,
+        "event": event if tier == rules.DENY else _EVENTS[best.tier],
         "tool": question.tool,
         "reason": policy.text(best.rule)[0],
         "session": str(question.payload.get("session_id") or ""),
         "rule": best.rule,
         "decision": tier,
     }
-    if is_path or best.rule.startswith("path."):
-        fields["path"] = best.about or best.detail
-    if not is_path:
-        fields["command"] = command
-    if question.payload.get("agent_id"):
-        fields["agent"] = str(question.payload["agent_id"])
+    fields.update({"path": best.about or best.detail} if is_path else {})
+    fields.update({"command": command} if isinstance(command, str) else {})
+    fields.update({"agent": str(question.payload["agent_id"])} if question.payload.get("agent_id") else {})
     try:
         files.ensure_private(question.root)
         place = identity.locate(question.root, question.project, question.cwd)
-        trail.append(place.dir, fields, now, settings.GUARD_LOCK_SECONDS)
+        trail.append(place.dir, fields, time.time(), settings.GUARD_LOCK_SECONDS)
     except Exception as error:  # noqa: BLE001  (a full disk must not turn the guard off)
         from ..base import health
 
         health.note_failure(question.root, EVENT, error)
         return False
     return True
-
-
-def is_allowed_once(question: Question) -> bool:
-    """Whether a person has let this very call pass, once; using it up."""
-    from . import allowance
-
-    return allowance.take(question.root, question.tool, question.given, question.cwd, time.time())
 
 
 def failed(env: Environment, error: BaseException) -> bytes:

@@ -65,8 +65,11 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     if name in ("find", "fd", "fdfind"):
         yield from _found(call, scope, found)
         return
-    if name in ("rsync", "tar", "zip", "7z", "mv"):
-        words = _moved(call, scope)
+    if name == "mv":  # only what is lost where it is moved to
+        words = [word for word in words[:-1] if words[-1] == "/dev/null" or _is_place(word, call, scope)]
+    elif name == "rsync":
+        is_mirror = any(flag.startswith("--del") for flag in given.flags) and not given.has("-n,--dry-run,--list-only")
+        words = words[-1:] * is_mirror
     else:
         if name in ("rd", "rmdir", "del", "erase", "deltree"):
             words = [arg for arg in words if len(arg) != 2 or arg[:1] != "/"]
@@ -84,23 +87,8 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
                 yield rule, plain(word)
 
 
-def _moved(call: Call, scope: Scope) -> list[str]:
-    """What a copy takes away from its source, or a mirror from its target."""
-    name, given = call.program, call.given
-    words = given.operands
-    if name == "mv":
-        is_lost = words[-1:] == ["/dev/null"]
-        return [word for word in words[:-1] if is_lost or _is_place(word, call, scope)]
-    if name == "rsync":
-        takes = [word for word in words if given.has("--remove-source-files") and _is_place(word, call, scope)]
-        is_mirror = any(flag.startswith("--del") for flag in given.flags) and not given.has("-n,--dry-run,--list-only")
-        return takes + words[-1:] * is_mirror
-    takes_all = given.has("--remove-files,--move,-sdel" + ",-m" * (name == "zip"))
-    return words[name != "tar" :] if takes_all else []
-
-
 def _is_place(word: str, call: Call, scope: Scope) -> bool:
-    """The whole home or a root of the system, which are lost where they are moved to."""
+    """The whole home or a root of the system."""
     path = paths.absolute(word.rstrip("/" + STAR) or ("/" if word[:1] == "/" else "."), call.cwd, scope)
     return path in ROOTS or paths.home_relative(path, scope) == "~"
 
@@ -153,8 +141,10 @@ def target_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
 def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
     # `dir/*`, `dir/*/`, `dir/*.*` and `dir/.*` stand for all of dir.
     base, is_all = word.rstrip("/") if STAR in word else word, False
-    while _is_any(base.rpartition("/")[2]):
-        head, slash, _ = base.rpartition("/")
+    while True:
+        head, slash, name = base.rpartition("/")
+        if name not in ("*", ".*") and (GLOBS.isdisjoint(name) or narrows(plain(name))):
+            break
         base, is_all = (head or ("/" if slash else ".")), True
     path = paths.absolute(base, cwd, scope)
     if UNKNOWN in path:
@@ -169,10 +159,6 @@ def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
     return next(filter(None, rules), "delete.inside" if is_mild else "")
 
 
-def _is_any(name: str) -> bool:
-    return name in ("*", ".*") or (not GLOBS.isdisjoint(name) and not narrows(plain(name)))
-
-
 def _unknown(path: str, scope: Scope, call: Call) -> str:
     head, _, rest = path.partition(UNKNOWN)
     folder, _, stem = head.rpartition("/")
@@ -185,11 +171,6 @@ def _unknown(path: str, scope: Scope, call: Call) -> str:
         return ""
     # `build-$VERSION`: some sibling of a known name
     return "delete.inside" if stem and paths.is_within(folder, scope.places[1]) else "delete.unknown"
-
-
-def is_grave(word: str, call: Call, scope: Scope) -> bool:
-    path = paths.absolute(word.rstrip(STAR) or ".", call.cwd, scope)
-    return UNKNOWN not in path and _worth(path, scope, call) in _GRAVE
 
 
 def _git_rule(path: str, call: Call, scope: Scope) -> str:

@@ -183,22 +183,20 @@ class Shell(shell.Reader):
                 self.at += 2 if written and two in ("&&", "||") else 1
             elif word in PASSED:
                 braces += (word == "{") - (word == "}")
-                self.pass_over(word)
+                self.budget.take(shell.WORD)
+                self.at += len(word)
             else:
                 written.append(self.pipeline())
         self.nested -= 1
         return written[0] if len(written) == 1 else None
 
-    def pass_over(self, word: str) -> None:
-        self.budget.take(shell.WORD)
-        self.at += len(word)
-        self.lines()
-
     def pipeline(self) -> Any:
         outer = self.stdin
         while True:
             while self.peek() in PASSED:
-                self.pass_over(self.peek())
+                self.budget.take(shell.WORD)
+                self.at += len(self.peek())
+                self.lines()
             before = len(self.trace.calls)
             is_simple = self.command()
             made = self.trace.calls[before:]
@@ -216,39 +214,42 @@ class Shell(shell.Reader):
         """Whether it was a simple one."""
         word = self.peek()
         if self.next() == "(":
-            inner = self.arithmetic()
-            if inner is None:
+            if self.arithmetic() is None:
                 self.bracketed()
-            else:
-                self.expanded(inner)
             self.perform([], self.redirections())
-            return False
-        if not word or word in PASSED:
+        elif not word or word in PASSED:
             self.simple()
             return True
-        self.at += len(word)
-        self.blanks()
-        if word == "function":
-            name = "".join(self.word())
-            self.blanks()
-            if self.next() == "(":
-                self.bracketed()
-            self.define(name)
-        elif word == "case":
-            self.cases()
-        elif word == "[[":
-            while self.next(2) != "]]":
-                self.lines()
-                if not self.next():
-                    raise self.fail("a `[[` without `]]`")
-                if self.next() in "<>&|();":
-                    self.at += 1
-                elif self.next(2) != "]]":
-                    self.word()
-            self.at += 2
         else:
-            self.loop()
+            self.at += len(word)
+            self.blanks()
+            if word == "function":
+                name = "".join(self.word())
+                self.blanks()
+                if self.next() == "(":
+                    self.bracketed()
+                self.define(name)
+            else:
+                {"case": self.cases, "[[": self.test}.get(word, self.loop)()
         return False
+
+    def test(self) -> None:
+        """`[[ … ]]`"""
+        while self.next(2) != "]]":
+            self.lines()
+            if not self.next():
+                raise self.fail("a `[[` without `]]`")
+            if self.next() in "<>&|();":
+                self.at += 1
+            elif self.next(2) != "]]":
+                self.word()
+        self.at += 2
+
+    def arithmetic(self) -> str | None:
+        inner = super().arithmetic()
+        if inner is not None:
+            self.expanded(inner)
+        return inner
 
     def bracketed(self) -> tuple[Any, list[Call]]:
         """Run what stands in brackets in a shell of its own: what it writes if it is one command, and its calls."""
@@ -262,8 +263,7 @@ class Shell(shell.Reader):
 
     def loop(self) -> None:
         """`for x in …`: the name stands for every word; what follows is read once."""
-        if self.next(2) == "((":
-            self.expanded(self.arithmetic() or "")
+        if self.arithmetic() is not None:
             return
         name, values = "".join(self.word()), self.variables.get("@", [])
         self.lines()
@@ -644,11 +644,7 @@ class Shell(shell.Reader):
         """What `$…` stands for; the `$` is read."""
         char, start = self.next(), self.at
         if char == "(":
-            inner = self.arithmetic()
-            if inner is not None:
-                self.expanded(inner)
-                return [UNKNOWN]
-            return self.output(*self.bracketed())
+            return [UNKNOWN] if self.arithmetic() is not None else self.output(*self.bracketed())
         if char == "{":
             return self.parameter(self.bracket("{", "}"))
         if char == "'":

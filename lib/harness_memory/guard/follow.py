@@ -10,7 +10,7 @@ from .words import joined, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .expand import Call, Shell, Trace
+    from .expand import Call, Shell
 
 MAX_SCRIPT_BYTES = 64 * 1024
 MAX_SCRIPTS_DEEP = 3
@@ -95,31 +95,24 @@ def _shell(shell: Shell, call: Call) -> None:
 def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool = False) -> None:
     """A script that this script has written itself, a pipe with a known end, or a file on disk."""
     for name in operands[:1]:
+        path = joined(shell.cwd, name)
         made = shell.trace.made_by(name)
-        text = outputs.said(made[-1], shell.trace) if made else shell.trace.files.get(joined(shell.cwd, name))
+        text = outputs.said(made[-1], shell.trace) if made else shell.trace.files.get(path)
         text = call.stdin if name in ("/dev/stdin", "-") else text
-        if isinstance(text, str):
-            shell.read_text(text, via="" if call.program in ("source", ".") else name_of(name), args=operands[1:])
-            return
-        text = _on_disk(shell, joined(shell.cwd, name))
-        first = text.partition("\n")[0]
-        if text and (not needs_mark or (first[:2] == "#!" and name_of(first.split()[-1]) in SHELLS)):
-            _run_file(shell, text, operands[1:])
+        via = "" if call.program in ("source", ".") else name_of(name)
+        if not isinstance(text, str):
+            text, via = read_small(path, shell), SCRIPT
+            first = text.partition("\n")[0]
+            text = "" if needs_mark and (first[:2] != "#!" or name_of(first.split()[-1]) not in SHELLS) else text
+        if shell.via.count(SCRIPT) < MAX_SCRIPTS_DEEP:
+            shell.read_text(text, via=via, args=operands[1:])
 
 
-def _run_file(shell: Shell, text: str, args: list[str], directory: str = "") -> None:
-    if shell.via.count(SCRIPT) < MAX_SCRIPTS_DEEP:
-        shell.read_text(text, via=SCRIPT, args=args, directory=directory)
-
-
-def _on_disk(shell: Shell, path: str) -> str:
-    return "" if shell.where else read_small(path, shell.trace)
-
-
-def read_small(path: str, found: Trace) -> str:
-    """The text of a small file; "" for none."""
+def read_small(path: str, shell: Shell) -> str:
+    """The text of a small file on this machine; "" for none."""
+    found = shell.trace
     full = found.home + path[1:] if path[:1] == TILDE else path
-    if UNKNOWN in full or not full.startswith("/") or found.budget.files <= 0:
+    if shell.where or UNKNOWN in full or not full.startswith("/") or found.budget.files <= 0:
         return ""
     found.budget.files -= 1
     try:
@@ -136,9 +129,8 @@ def _package(shell: Shell, call: Call, directory: str) -> None:
     """`npm run build`, `yarn build`: the script of package.json."""
     words = [word for word in call.given.operands if word not in ("run", "run-script")]
     name = {"t": "test", "tst": "test"}.get(words[0], words[0]) if words else ""
-    path = joined(joined(shell.cwd, directory) if directory else shell.cwd, "package.json")
-    text = (shell.trace.files.get(path) or _on_disk(shell, path)) if name else ""
-    if not isinstance(text, str) or '"%s"' % name not in text:
+    text, _ = _file(shell, directory, "package.json") if name else ("", False)
+    if '"%s"' % name not in text:
         return
     from ..base import jsontext
 
@@ -147,24 +139,26 @@ def _package(shell: Shell, call: Call, directory: str) -> None:
         texts = [str(scripts[each]) for each in ("pre" + name, name, "post" + name) if each in scripts]
     except (ValueError, KeyError, TypeError):
         return
-    for script in texts:
-        _run_file(shell, script, [], directory)
+    for script in texts if shell.via.count(SCRIPT) < MAX_SCRIPTS_DEEP else ():
+        shell.read_text(script, via=SCRIPT, directory=directory)
+
+
+def _file(shell: Shell, directory: str, name: str) -> tuple[str, bool]:
+    """The text of a file in a folder, and whether the script itself wrote it."""
+    path = joined(joined(shell.cwd, directory) if directory else shell.cwd, name)
+    own = shell.trace.files.get(path)
+    return (own, True) if isinstance(own, str) else (read_small(path, shell), False)
 
 
 def _recipes(shell: Shell, call: Call) -> None:
     """The recipes of the targets that `make` or `just` is asked for, and of what those need."""
     given = call.given
     directory, named = given.value("D"), given.value("u")
-    folder = joined(shell.cwd, directory) if directory else shell.cwd
-    for name in [named] if named else _MAKEFILES[call.program]:
-        own = call.stdin if name == "-" else shell.trace.files.get(joined(folder, name))
-        text = own if isinstance(own, str) else _on_disk(shell, joined(folder, name))
-        if text and "-n" not in given.flags:
+    for name in ([named] if named else _MAKEFILES[call.program]) if "-n" not in given.flags else ():
+        text, is_own = (call.stdin, True) if name == "-" else _file(shell, directory, name)
+        if text and isinstance(text, str):
             recipes = "\n".join(_needed(text, [word for word in given.operands if "=" not in word]))
-            if own:
-                shell.read_text(recipes, via=call.program, directory=directory)
-            else:
-                _run_file(shell, recipes, [], directory)
+            shell.read_text(recipes, via=call.program if is_own else SCRIPT, directory=directory)
             return
 
 
@@ -186,19 +180,17 @@ def _needed(text: str, waiting: list[str]) -> list[str]:
 
 def _fed(shell: Shell, call: Call) -> None:
     """xargs and parallel: the command with what standard input, or `:::`, adds to it."""
-    given, rest, is_parallel = call.given, call.rest(0) or ["echo"], call.program == "parallel"
-    named = [value for option, _, value in given.values if option == "--replace"]
-    place = given.value("I") or "".join(named) or ("{}" if given.has("-i,--replace") or is_parallel else "")
+    given, rest = call.given, call.rest(0) or ["echo"]
+    place = given.value("I") or ("{}" if given.has("-i,--replace") or call.program == "parallel" else "")
     operands = outputs.fed_words(None if given.value("A") else call.stdin, lines=bool(place))
     if ":::" in rest:
         rest, operands = rest[: rest.index(":::")], rest[rest.index(":::") + 1 :]
-    if is_parallel and len(rest) < 2 and (not rest or " " in rest[0]):
-        for text in [rest[0].replace("{}", " ".join(operands))] if rest else operands:
-            shell.read_text(text, via="parallel")
-        return
-    if rest[-1] == "-c" and name_of(rest[0]) in SHELLS:
+    if rest[-1:] == ["-c"]:
         operands = [" ".join(operands)]
-    shell.follow(_applied(rest, operands, place), via=call.program)
+    words = _applied(rest, operands, place)
+    if call.program == "parallel" and " " in "".join(words[:1]):
+        shell.read_text(words[0], via="parallel")
+    shell.follow(words, via=call.program)
 
 
 def _applied(words: list[str], operands: list[str], place: str) -> list[str]:
@@ -216,8 +208,7 @@ def _found(shell: Shell, call: Call) -> None:
             end = at + 1
             while end < len(args) and args[end] not in (";", "+"):
                 end += 1
-            place = call.program != "find" or "{}" in args[at:end]
-            operands = outputs.found_by(call) if place else []
+            operands = outputs.found_by(call) if call.program != "find" or "{}" in args[at:end] else []
             shell.follow(_applied(args[at + 1 : end], operands, "{}"), via=call.program)
             at = end
         at += 1

@@ -9,58 +9,34 @@ if TYPE_CHECKING:
     from .expand import Call
 
 PROTECTED = ("main", "master", "production", "prod", "release", "develop", "trunk", "stable", "staging")
-_HARMLESS_HOOKS = (".husky", ".githooks", ".husky/_", "hooks", ".git/hooks")
 _SHOWS = frozenset("show diff cat-file blame annotate grep archive hash-object".split())
 
 
 def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
     """`branch` is the one checked out, where known."""
     verb, args = call.verb()
-    if args == ["-h"] or "--help" in args:
-        return ""
-    if verb == "checkout":
-        return _discarded(_checked_out(call, args))
-    if verb == "restore":
-        flags = call.given.flags
-        is_staged = ("--staged" in flags or "-S" in flags) and not ("--worktree" in flags or "-W" in flags)
-        return "" if is_staged else _discarded(call.given.operands[1:])
+    given = call.given
     if verb == "push":
         return _push(call, protected, branch)
-    return _config(args) if verb == "config" else ""
-
-
-def _checked_out(call: Call, args: list[str]) -> list[str]:
-    """The paths of `git checkout`, if it is about paths."""
-    given = call.given
-    if "--" in args:
-        return args[args.index("--") + 1 :]
-    if given.has("-b,-B,--orphan,-t,--track,--detach,-d"):
-        return []
-    words = given.operands[1:]
-    if len(words) == 1:
-        name = words[0].rpartition("/")[2]
-        stem, dot, ending = name.rpartition(".")
-        is_file = bool(dot and stem and ending.isalpha() and len(ending) < 6)
-        is_path = is_file or words[0] in (".", "..", ":/", "*") or words[0][:2] == "./" or STAR in words[0]
-        return words if is_path or words[0].startswith("./" + UNKNOWN) else []
-    return words[1:]
-
-
-def _discarded(paths: list[str]) -> str:
-    if not paths:
+    words = args[args.index("--") + 1 :] if "--" in args else given.operands[1:]
+    if verb == "restore" and given.has("--staged,-S") and not given.has("--worktree,-W"):
         return ""
-    name = paths[0].rpartition("/")[2]
-    is_file = len(paths) < 4 and "." in name[1:] and not any(UNKNOWN in path or GLOBS & set(path) for path in paths)
-    return "git.discard-file" if is_file else "git.discard"
+    if verb == "checkout" and "--" not in args:
+        if given.has("-b,-B,--orphan,-t,--track,--detach,-d") or args == ["-h"]:
+            return ""
+        words = words[1:] if len(words) > 1 or not _is_path("".join(words)) else words
+    if verb not in ("checkout", "restore") or not words or "--help" in args:
+        return ""
+    is_file = len(words) < 4 and "." in words[0].rpartition("/")[2][1:]
+    is_sure = not any(UNKNOWN in word or GLOBS & set(word) for word in words)
+    return "git.discard-file" if is_file and is_sure else "git.discard"
 
 
-def _config(args: list[str]) -> str:
-    names = [arg.lower() for arg in args if arg[:1] != "-"]
-    if {"--get", "--list", "-l", "--remove-section", "--unset"} & set(args) or len(names) < 2:
-        return ""
-    if names[0] == "core.hookspath" and names[1] in _HARMLESS_HOOKS:
-        return ""
-    return "path.git-hooks" if names[0] in ("core.hookspath", "core.sshcommand", "core.fsmonitor") else ""
+def _is_path(word: str) -> bool:
+    """Whether the one argument of `git checkout` is a path, not a branch."""
+    stem, dot, ending = word.rpartition("/")[2].rpartition(".")
+    is_file = bool(dot and stem and ending.isalpha() and len(ending) < 6)
+    return is_file or word in (".", "..", ":/", "*") or word[:2] == "./" or STAR in word
 
 
 def _push(call: Call, protected: tuple[str, ...], branch: str) -> str:
@@ -100,3 +76,11 @@ def shown(call: Call) -> list[str]:
         return []
     words = args[args.index("--") + 1 :] if "--" in args else call.given.operands[2 if verb == "grep" else 1 :]
     return [word.rpartition(":")[2] for word in words]
+
+
+def checked_out(cwd: str) -> str:
+    """The branch that is checked out at a place, where that can be read."""
+    from ..project import git
+
+    repo = git.find(cwd) if cwd.startswith("/") or cwd[1:2] == ":" else None
+    return git.branch(repo) if repo else ""

@@ -34,7 +34,7 @@ _HEADERS = ("-H", "--header", "-u", "--user", "-o", "--output")
 _RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
 _DELETERS = frozenset(
     """
-    rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri find fd rsync tar zip 7z mv
+    rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri find fd rsync mv
     """.split()
 )
 _WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
@@ -42,6 +42,7 @@ _DEVICES = frozenset("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev
 _LOCAL = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
 _DATA_PORTS = tuple([":%d/" % port for port in (9200, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001)])
 _DESTROYING_URLS = ("_delete_by_query", "/doDelete", "/purge_cache")
+_PLACES = ("CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=", "HARNESS_MEMORY_HOME=")
 _METADATA = ("169.254.169.254", "metadata.google.internal")
 _SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
 # In a script that is only read: too common, or too unsure without its variables, to ask about.
@@ -122,8 +123,6 @@ class _Judge:
             yield from self.sends(call)
         yield from self.code(call)
         yield from self.accessed(call)
-        if self.policy.custom:
-            yield from self.policy.custom_findings(call, self.scope)
 
     def rule(self, word: str, call: Call, access: str = paths.READ) -> str:
         return paths.rule_for(word, access, call.cwd, self.scope)
@@ -131,24 +130,11 @@ class _Judge:
     # Effects -------------------------------------------------------------------------------------
 
     def effect(self, call: Call) -> str:
-        from . import deletes
-
-        row, name, words = call.row, call.program, call.given.operands
+        row, name = call.row, call.program
         if row is None:
-            if name.startswith(UNKNOWN):  # with the flags of `rm`, and a target that must not go
-                flags = {letter for arg in call.args if arg[:1] == "-" for letter in arg[1:]}
-                is_rm = {"r", "f"} <= flags <= set("rRfvi")
-                return "delete.unknown" if is_rm and any(deletes.is_grave(w, call, self.scope) for w in words) else ""
             is_told = call.where != CONTAINER and programs.unknown_effect(call.word, call.args)
             return "service.delete" if is_told else ""
         rule = programs.effect_of(name, row, call.given) if row.effects else ""
-        if name == "dropdb":
-            from .code import is_scratch
-
-            return "" if any(is_scratch(word) for word in words) else rule
-        if rule == "git.clean" and words[1:]:
-            names = [word.rstrip("/").rpartition("/")[2] for word in words[1:]]
-            return "" if all(deletes.is_disposable(name) for name in names) else rule
         if rule == "secret.show" and (call.is_kept or id(call) in self.readers):
             return ""  # a value that goes on to where it is needed
         is_inside = call.where == CONTAINER and rule.startswith(("system.", "disk."))
@@ -159,8 +145,8 @@ class _Judge:
 
         directory, branch = call.given.value("D"), call.branch
         if call.verb()[0] == "push" and not branch:
-            branch = self.policy.branch(joined(call.cwd, directory) if directory else call.cwd)
-        rule = gitrules.rule_for(call, self.policy.protected, branch)
+            branch = gitrules.checked_out(joined(call.cwd, directory) if directory else call.cwd)
+        rule = gitrules.rule_for(call, self.policy.protected if self.policy else gitrules.PROTECTED, branch)
         if rule:
             yield rule, call.line()
         for word in gitrules.shown(call):
@@ -277,7 +263,7 @@ class _Judge:
             return ""
         from .follow import read_small
 
-        return read_small(joined(call.cwd, names[0]), self.found)
+        return read_small(joined(call.cwd, names[0]), expand.Shell("", self.found, call.cwd))
 
     # Paths ------------------------------------------------------------------------------------------
 
@@ -385,14 +371,10 @@ class _Judge:
             yield "self.uninstall", call.line()
 
     def ourselves(self, call: Call) -> Found:
-        from . import ours
-
-        rule = ours.rule_for(call.program, call.args)
-        if call.args[:1] == ["memory"] and ours.is_displaced(self.found.calls):
-            rule = rule or "self.other-memory"
-        if rule:
-            yield rule, call.line()
-        yield from self.one("w", ours.written(call.args), call)
+        """Whether the environment is changed so that our command line sees another project's memory."""
+        setters = [each for each in self.found.calls if each.program in ("env", "export", "declare")]
+        if call.args[:1] == ["memory"] and any(word.startswith(_PLACES) for each in setters for word in each.args):
+            yield "self.other-memory", call.line()
 
 
 _SPECIAL: dict[str, Any] = {
@@ -400,7 +382,7 @@ _SPECIAL: dict[str, Any] = {
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
-    **dict.fromkeys(("harness", "harness.py", "install.py"), _Judge.ourselves),
+    **dict.fromkeys(("harness", "harness.py"), _Judge.ourselves),
 }
 
 
@@ -431,31 +413,17 @@ def coarse(text: str, scope: Scope) -> list[Finding]:
     """For text that no shell would take, or too long a one: each piece is read alone, for what is grave in it."""
     for char in ";&|(){}`":
         text = text.replace(char, "\n")
-    pieces = dict.fromkeys(plain(text).replace("\\", "").replace("'", "").replace('"', "").split("\n"))
-    if len(pieces) > 20_000:
-        return [("guard.unreadable", "a script of %d commands" % len(pieces), "")]
-    for piece in pieces:
+    for piece in dict.fromkeys(plain(text).replace("\\", "").replace("'", "").replace('"', "").split("\n")):
         words = piece.split()
         while words and (words[0] in ("sudo", "then", "do", "else", "exec", "env", "time") or "=" in words[0]):
             words = words[1:]
-        call = expand.Call(words[0], words[1:60], "/") if words else None
-        if call and (_is_loss(call) or any(_reaches(word.lower(), scope) for word in words)):
+        call = expand.Call("".join(words[:1]), words[1:60], "/")
+        is_loss = call.program in _DELETERS or call.program in ("chmod", "chown", "dd")
+        is_loss = is_loss and (call.given.has("-r,-R,--recursive,-delete,-exec") or "of=/" in piece)
+        rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
+        paths_of = [word.replace("$HOME", "~") for word in words if "/" in word and len(word) < 300]
+        hinted = [word.replace("~", TILDE) for word in paths_of if any(hint in word.lower() for hint in HINTS)]
+        is_reached = any(paths.rule_for(word, paths.READ, scope.cwd, scope) == paths.SECRET for word in hinted)
+        if is_loss or rule or is_reached or (call.program == "git" and call.given.has("-f,--force")):
             return [("guard.unreadable", " ".join(words[:40]), "")]
     return []
-
-
-def _is_loss(call: Call) -> bool:
-    if call.program in ("rm", "chmod", "chown", "dd", "find"):
-        flags = call.given.has("-r,-R,--recursive,-delete,-exec")
-        return flags or any(word.startswith("of=") for word in call.args)
-    rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
-    return bool(rule) or (call.program == "git" and call.given.has("-f,--force"))
-
-
-def _reaches(word: str, scope: Scope) -> bool:
-    """Whether a word is the path of a secret, or of ourselves."""
-    if len(word) > 300 or "/" not in word or not any(hint in word for hint in HINTS):
-        return False
-    path = word.replace("=", ">").replace("<", ">").rpartition(">")[2].replace("$home", TILDE).replace("~", TILDE)
-    is_ours = paths.rule_for(path, paths.WRITE, scope.cwd, scope).startswith("self.")
-    return is_ours or paths.rule_for(path, paths.READ, scope.cwd, scope) == paths.SECRET

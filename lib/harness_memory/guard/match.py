@@ -35,11 +35,12 @@ _TEXT = ("g", "G", "c", "s", "S", "-")
 
 
 class Facts:
-    """Every command as its words, every path with the access to it."""
+    """Every call, every command as its words, every path with the access to it."""
 
     def __init__(self, home: str, project: str) -> None:
         self.home = home
         self.project = project
+        self.calls: list[Call] = []
         self.commands: list[list[str]] = []
         self.paths: list[tuple[str, str]] = []
 
@@ -75,6 +76,7 @@ def facts(question: Question) -> Facts:
     trace = None  # they share what reading may cost
     for text in texts:  # grows on the way
         trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env, trace)
+        found.calls += trace.calls
         for call in trace.calls:
             found.commands += forms_of(call)
             if call.row is not None and call.row.has_code and trace.budget.left > 0:
@@ -83,8 +85,13 @@ def facts(question: Question) -> Facts:
                 body = code.body_of(call, trace)
                 trace.budget.left -= code.BODY_COST
                 texts += code.shell_texts(body, call.program, code.calls_of(body, call.program))
-            places += [(access, word, call.cwd) for access, word in touched(call)]
-    found.paths = [(access, plain(joined(cwd, word)).replace("~", question.home, 1)) for access, word, cwd in places]
+            kinds = [
+                *call.accesses(),
+                *(("r" if operator == "<" else "w", word) for operator, word in call.redirections),
+            ]
+            places += [(_ACCESS.get(kind, "read"), word, call.cwd) for kind, word in kinds if kind not in _TEXT]
+    full = [(access, plain(joined(cwd, word))) for access, word, cwd in places if word]
+    found.paths = [(access, path.replace("~", question.home, 1)) for access, path in full]
     return found
 
 
@@ -99,21 +106,15 @@ def met(question: Question, near: Callable[..., list[dict[str, Any]]]) -> list[d
     return hits
 
 
-def touched(call: Call) -> list[tuple[str, str]]:
-    """(read, write or delete; the word) of every argument and redirection that may be a path."""
-    kinds = [*call.accesses(), *(("r" if operator == "<" else "w", word) for operator, word in call.redirections)]
-    return [(_ACCESS.get(kind, "read"), word) for kind, word in kinds if word and kind not in _TEXT]
-
-
 def matches(found: Facts, pattern: str, access: str = "any") -> str:
-    """The command or path that fits; "" where none does."""
+    """The command or path that fits; "" where none does. `access` may be several words."""
     kind, _, wanted = pattern.partition(":")
     wanted = wanted.strip()
     if kind == "command":
         return next((" ".join(words) for words in found.commands if wanted and fits_command(words, wanted)), "")
     wanted = found.home + wanted[1:] if wanted[:2] == "~/" else wanted
     for used, path in found.paths:
-        if access in ("any", used) and wanted and fits_path(path, wanted, found.project):
+        if (access == "any" or used in access.split()) and wanted and fits_path(path, wanted, found.project):
             return path
     return ""
 

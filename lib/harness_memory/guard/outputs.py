@@ -54,8 +54,12 @@ def said(call: Call, found: Trace) -> str | None:
         flags = [arg for arg in args[:2] if arg in ("-n", "-e", "-ne", "-en", "-E")]
         text = " ".join(args[len(flags) :]) + "\n"
         return shell.unescaped(text) if "e" in "".join(flags) else text
-    if name == "printf" and args:
-        return _printed([arg for arg in args if arg != "--"])
+    if name == "printf" and args and len(args[0]) * len(args) < MAX_SAID_CHARS:
+        text, *rest = [arg for arg in args if arg != "--"] or [""]
+        text *= len(rest) if rest and text.count("%") == 1 else 1
+        for each in rest:
+            text = text.replace("%s", each, 1)
+        return shell.unescaped(text)
     if name in ("cat", "tee") and isinstance(call.stdin, str) and (name == "tee" or all(a[:1] == "-" for a in args)):
         return call.stdin
     if name == "pwd":
@@ -76,21 +80,6 @@ def said(call: Call, found: Trace) -> str | None:
     if name in ("which", "basename"):
         return args[0].rstrip("/").rpartition("/")[2]
     return joined(call.cwd, args[0]) if name in ("realpath", "readlink") else None
-
-
-def _printed(args: list[str]) -> str:
-    """What `printf` makes of its arguments."""
-    if sum([len(arg) for arg in args]) > MAX_SAID_CHARS:
-        return UNKNOWN
-    form, rest, text = shell.unescaped(args[0]) if args else "", args[1:], ""
-    while "%" in form:
-        pieces = form.split("%")
-        text += pieces[0]
-        for piece in pieces[1:]:
-            text += (rest.pop(0) if rest else "") + piece[1:] if piece[:1] in ("s", "b", "q", "d") else "%" + piece
-        if not rest or "%s" not in form:
-            return text
-    return form
 
 
 def found_by(call: Call) -> list[str]:

@@ -21,16 +21,14 @@ from __future__ import annotations
 
 from ..base import files as store
 from ..base import jsontext, settings, shape
-from . import match, paths, programs, rules
+from . import match, programs, rules
 from .gitrules import PROTECTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from .expand import Call
-    from .paths import Scope
 
 _LISTS_OF_PATHS = {  # what each list means: rule, accesses
     "zero_access": ("path.secret", "any"),
@@ -79,33 +77,16 @@ class Policy:
         """Reason and remedy."""
         return self.texts.get(rule) or rules.RULES.get(rule, ("", "is against the rule " + rule, ""))[1:]
 
-    def branch(self, cwd: str) -> str:
-        return branch(cwd)
-
-    def custom_findings(self, call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-        """The rules of people that fit a call."""
-        for kind, word in match.touched(call):
-            yield from ((rule, word) for rule in self.path_findings(kind, word, call.cwd, scope))
+    def custom_findings(self, facts: match.Facts) -> list[tuple[str, str, str]]:
+        """The rules of people that a call meets."""
+        findings = []
         for rule in self.custom:
             wanted = rule["match"]
-            command = wanted.get("command")
-            if (command and any(match.fits_command(words, command) for words in match.forms_of(call))) or (
-                wanted.get("program") and _fits_call(wanted, call)
-            ):
-                yield rule["id"], call.line()
-
-    def path_findings(self, access: str, word: str, cwd: str, scope: Scope) -> Iterator[str]:
-        for rule in self.custom:
-            wanted = rule["match"]
-            pattern, accesses = wanted.get("path", "").lower(), wanted.get("access", "any")
-            pattern = scope.homes[0] + pattern[1:] if pattern[:2] == "~/" else pattern
-            forms = (
-                paths.variants(word, cwd, scope)
-                if pattern and (accesses == "any" or access in accesses.split())
-                else ()
-            )
-            if any(match.fits_path(each, pattern, scope.places[1]) for each in forms):
-                yield rule["id"]
+            hits = [call.line() for call in facts.calls if wanted.get("program") and _fits_call(wanted, call)]
+            hits += [match.matches(facts, "command: " + wanted.get("command", ""))]
+            path = match.matches(facts, "path: " + wanted.get("path", ""), wanted.get("access", "any"))
+            findings += [(rule["id"], hit, path) for hit in (*hits, path) if hit][:1]
+        return findings
 
     def bind(self, noted: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
         """Take over rules of notes that ask or deny, the firmest first: findings against a call that met them."""
@@ -178,14 +159,6 @@ class Policy:
                 remedy = 'The repository says: "%s"' % remedy[:200] if remedy else ""
             self.texts[rule["id"]] = (reason, remedy)
         return wrong
-
-
-def branch(cwd: str) -> str:
-    """The branch that is checked out at a place, where that can be read."""
-    from ..project import git
-
-    repo = git.find(cwd) if cwd.startswith("/") or cwd[1:2] == ":" else None
-    return git.branch(repo) if repo else ""
 
 
 def load(root: str, project: str) -> Policy:

@@ -257,7 +257,7 @@ psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse sqlcmd coc
 redis-cli valkey-cli keydb-cli | -h= -p= -a= -n= -u= --user= --pass= | db.destroy flushall,flushdb,shutdown,swapdb |
   db.destroy config set,rewrite | db.destroy script,function flush | db.destroy debug,failover,cluster
   reset,segfault,failover | db.destroy del,unlink ?? | db.destroy cluster reset,forget,flushslots
-dropdb dropuser pg_dropcluster mysqladmin mariadb-admin pg_resetwal | -h= -p= -U= -u= | db.destroy *
+dropdb dropuser pg_dropcluster mysqladmin mariadb-admin pg_resetwal | -h= -p= -U= -u= | db.destroy * !test
   ~dropdb,dropuser,pg_dropcluster,pg_resetwal | db.destroy drop,flush-*,shutdown
 pg_restore mongorestore pg_basebackup mysqlimport pgloader createdb | -d= -h= -U= -p= -D=t --dbname= | db.destroy
   +-c,--clean,--drop,--delete
@@ -332,7 +332,8 @@ pass secret-tool bw lpass keyctl cmdkey vaultcmd gopass keepassxc-cli chamber en
 git | -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= -F=u --file=u -b= -B= --orphan= -e=
   -o= --author= --push-option= --receive-pack= --repo= -s= --source= --date= --since= --until= --format= -L= --exclude=
   --branch= --depth= | git.force-push push +--mirror,--prune !-n | git.push-delete push +-d,--delete !-n |
-  git.reset-hard reset +--hard,--merge | git.clean clean +-f,--force !-n,--dry-run,-i,--interactive | git.discard
+  git.reset-hard reset +--hard,--merge | git.clean clean +-f,--force
+  !-n,--dry-run,-i,--interactive,dist,build,node_modules,target | git.discard
   checkout,switch +-f,--force,--discard-changes | git.discard checkout-index +-f,--force !-n | git.discard read-tree
   +--reset | git.discard rm +-f,--force !--cached,-n | git.discard rm .,:/,./ !--cached,-n | git.discard submodule
   deinit +-f,--force | git.stash-drop stash drop,clear | git.branch-delete branch +-D | git.branch-delete branch
@@ -340,10 +341,18 @@ git | -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= 
   +--prune=now,--prune=all,--prune=0 | git.rewrite prune !-n | git.rewrite update-ref +-d,--stdin | git.rewrite
   update-ref refs/heads/* | git.rewrite filter-branch,filter-repo !--analyze | git.rewrite replace * * | git.rewrite
   replace +-d,--delete | git.rewrite rebase +--root | git.worktree worktree remove +-f,--force | secret.show credential
-  fill,get | git.discard checkout,restore +--ours,--theirs .
+  fill,get | git.discard checkout,restore +--ours,--theirs . | path.git-hooks config
+  core.hookspath,core.sshcommand,core.fsmonitor * !--get,--list,-l,--unset,.husky,.githooks,.husky/_,hooks,.git/hooks
 bfg git-filter-repo | | git.rewrite *
 make gmake just task rake-task | -C=D --directory=D -f=u --file=u --makefile=u -j= -l= --justfile=u -d=D -*
-harness install.py harness.py | -*
+harness harness.py | --out=w --project= --scope= --since= --text= --enforce= | self.allow guard allow-once | self.decide
+  upgrade | self.forget memory forget,sync +--yes | self.forget memory forget,sync ?? | self.forget memory prune,archive
+  !--dry-run | self.forget memory note remove | self.other-memory memory import,export | self.other-memory memory sync
+  init | self.other-memory memory +--project,--proj,--all-projects,--all-proj | self.other-memory memory backfill +--all
+  | self.decide memory adopt,share,edit | self.decide memory team unshare | self.decide memory sync auto,purge-history |
+  self.decide memory briefing rollback | self.decide memory review accept,edit,reject +--all | self.decide memory
+  +off,--require,--after,--auto
+install.py | | self.uninstall +--uninstall,--purge,--no-guard
 claude | -p= --model= --settings= --permission-mode= | self.uninstall
   +--dangerously-skip-permissions,--allow-dangerously-skip-permissions | self.uninstall plugin disable,uninstall,remove
   harness* | self.uninstall +bypassPermissions,--permission-mode=bypassPermissions

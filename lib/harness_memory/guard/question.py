@@ -29,23 +29,6 @@ class Environment:
         return self.get(name)
 
 
-class Quiet:
-    """The policy where no rule file exists; loads only what is asked of it."""
-
-    custom = ()
-
-    @property
-    def protected(self) -> tuple[str, ...]:
-        from .gitrules import PROTECTED
-
-        return PROTECTED
-
-    def branch(self, cwd: str) -> str:
-        from .policy import branch
-
-        return branch(cwd)
-
-
 class Question:
     """One tool call and where it is made."""
 
@@ -65,10 +48,10 @@ class Question:
         self.root = store_root(env, self.home)
 
     def policy(self) -> Any:
-        """The rules in force here."""
+        """The rules in force here; None where no rule file exists."""
         folders = (self.root, self.project + "/" + settings.CLAUDE_DIR)
         if not any(exists(folder + "/" + settings.GUARD_FILE) for folder in folders):
-            return Quiet()
+            return None
         from .policy import load
 
         return load(self.root, self.project)
@@ -85,16 +68,16 @@ def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
     if question.tool == "Bash":
         if not isinstance(command, str):
             return [("guard.failed", "Bash without the text of a command", "")]
-        if isinstance(policy, Quiet) and is_harmless(command, (question.root, question.tree)):
+        if policy is None and is_harmless(command, (question.root, question.tree)):
             return []
-    scope = question.scope()
-    if question.tool == "Bash":
-        from .judge import findings as of_command
-
-        return of_command(str(command), scope, question.env, policy)
     from .tools import findings as of_tool
 
-    return of_tool(question.tool, question.given, scope, question.env, policy)
+    found = of_tool(question.tool, question.given, question.scope(), question.env, policy)
+    if policy is not None and policy.custom:
+        from . import match
+
+        found += policy.custom_findings(match.facts(question))
+    return found
 
 
 def store_root(env: Environment, home: str) -> str:

@@ -35,7 +35,7 @@ _DELETE_WORDS = frozenset("delete remove unlink trash rmdir".split())
 _EFFECTS = frozenset("delete drop reset destroy purge wipe truncate terminate revoke merge publish force".split())
 _PROSE = frozenset("query title body text content message description prompt subject name summary comment".split())
 _COMMAND_KEYS = frozenset("command cmd script shell_command commands argv command_line cmdline".split())
-_RUNNER_KEYS = ("input", "text", "code", "args", "arguments")
+_RUNNER_KEYS = frozenset("input text code args arguments".split())
 _RUNNERS = frozenset("exec execute run shell bash terminal process command".split())  # in names of tools
 _SQL_KEYS = frozenset("sql query statement queries".split())
 _FETCHES = ("iwr", "irm", "invoke-webrequest", "invoke-restmethod", "downloadstring", "curl", "wget")
@@ -54,29 +54,26 @@ def findings(tool: str, given: Mapping[str, Any], scope: Scope, env: Environment
 
         return judged(text, scope, env, policy)
 
-    command = given.get("command")
     if tool in SHELL_TOOLS:
-        text = command if isinstance(command, str) else ""
+        text = str(given.get("command") or "")
         if tool == "PowerShell":  # which escapes with a backtick, not a backslash
             lower = text.lower()
             if ("iex" in lower or "invoke-expression" in lower) and any(word in lower for word in _FETCHES):
                 return [("remote.pipe-to-shell", text[:200], "")]
             text = text.replace("`\r\n", " ").replace("`\n", " ").replace("`", "").replace("\\", "/")
         return judge(text)
-    if tool in _TALK:
-        return []
     found: list[Finding] = []
     for number, (access, word) in enumerate(accesses(tool, given)):
         if number >= MAX_VALUES:
             found.append(("guard.failed", tool, "more paths than can be judged"))
             break
-        rules = _of_path(access, word, given, scope, policy)
-        found += [(rule, "%s %s" % (tool, plain(word)), plain(word)) for rule in rules]
+        rule = _of_path(access, word, given, scope)
+        found += [(rule, "%s %s" % (tool, plain(word)), plain(word))] if rule else []
     if tool in _WRITES:
         found += _content(tool, given, {rule for rule, _, _ in found}, judge)
-    if tool.startswith("mcp__"):
+    elif tool.startswith("mcp__"):
         found += _of_server(tool, given, judge)
-    if tool == "WebFetch" and "169.254.169.254" in str(given.get("url")):
+    elif tool == "WebFetch" and "169.254.169.254" in str(given.get("url")):
         found.append(("exfil.metadata", tool, str(given["url"])[:200]))
     return found
 
@@ -100,16 +97,13 @@ def _content(tool: str, given: Mapping[str, Any], rules: set[str], judge: Judge)
 
 def _of_server(tool: str, given: Mapping[str, Any], judge: Judge) -> Iterator[Finding]:
     """An MCP tool: commands and statements wherever they stand in its arguments, and the verb in its name."""
-    names = _words_of(tool)
-    items = list(_items(given, 0))
-    for key, value in items:
-        if key in _COMMAND_KEYS or (key in _RUNNER_KEYS and not _RUNNERS.isdisjoint(names)):
-            for text in commands(value, given if value is given.get(key) else {}):
-                yield from judge(text)
-        elif key in _SQL_KEYS:
-            from .code import destroys
+    from .code import destroys
 
-            yield from (("db.destroy", "%s %s" % (tool, text[:120]), "") for text in _texts(value) if destroys(text))
+    names, items = _words_of(tool), list(_items(given, 0))
+    for text in texts_to_run(given, names):
+        yield from judge(text)
+    for text in [text for key, value in items if key in _SQL_KEYS for text in _texts(value) if destroys(text)]:
+        yield "db.destroy", "%s %s" % (tool, text[:120]), ""
     is_file = any(word[:1] in ("/", "~", ".") for _, word in accesses(tool, given))
     if ("force", True) in items or not (_EFFECTS.isdisjoint(names) or is_file):
         yield "tool.effect", tool, ""
@@ -124,28 +118,31 @@ def _words_of(tool: str) -> set[str]:
 
 
 def _items(value: Any, depth: int) -> Iterator[tuple[str, Any]]:
+    """Every key with its value, at any depth; of a list the keys are ""."""
     pairs = (
-        value.items() if isinstance(value, dict) else [("", item) for item in value] if isinstance(value, list) else ()
+        list(value.items())
+        if isinstance(value, dict)
+        else [("", item) for item in value]
+        if isinstance(value, list)
+        else []
     )
-    for key, item in list(pairs)[:MAX_VALUES] if depth <= MAX_DEPTH else ():
+    for key, item in pairs[:MAX_VALUES] if depth <= MAX_DEPTH else ():
         yield str(key).lower(), item
         yield from _items(item, depth + 1)
 
 
-def commands(value: Any, given: Mapping[str, Any]) -> Iterator[str]:
-    """Shell text: as text, as a list of words or of commands, or as a program with its `args`."""
-    words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
-    more = given.get("args")
-    if isinstance(value, str):
-        yield " ".join([value, *[_quoted(str(word)) for word in more]]) if isinstance(more, list) else value
-    elif words and " " in words[0]:
-        yield from words[:20]
-    elif words:
-        yield " ".join([_quoted(word) for word in words])
-
-
-def texts_to_run(given: Mapping[str, Any]) -> list[str]:
-    return [text for key, value in _items(given, 0) if key in _COMMAND_KEYS for text in commands(value, given)]
+def texts_to_run(given: Mapping[str, Any], names: set[str] = frozenset()) -> list[str]:  # type: ignore[assignment]
+    """Shell text in arguments: as text, as a list of words or of commands, or as a program with its `args`."""
+    keys = _COMMAND_KEYS if _RUNNERS.isdisjoint(names) else _COMMAND_KEYS | _RUNNER_KEYS
+    found = []
+    for value in [value for key, value in _items(given, 0) if key in keys]:
+        words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
+        more = given.get("args")
+        if isinstance(value, str):
+            found.append(" ".join([value, *(_quoted(str(word)) for word in (more if isinstance(more, list) else ()))]))
+        elif words:
+            found += words[:20] if " " in words[0] else [" ".join(map(_quoted, words))]
+    return found
 
 
 def _quoted(word: str) -> str:
@@ -167,22 +164,20 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from ((paths.READ, word) for word in _texts(given.get("path")))
         folder = str(given.get("path") or "").rstrip("/")
         glob = str(given.get("glob") or "").replace("{", OPEN).replace(",", COMMA).replace("}", CLOSE)
-        for each in unbraced(glob):
-            if each and each[:1] != "!":
-                yield paths.READ, folder + "/" + globbed(each) if folder else globbed(each)
+        for each in [each for each in unbraced(glob) if each and each[:1] != "!"]:
+            yield paths.READ, folder + "/" + globbed(each) if folder else globbed(each)
     elif tool == "WebFetch":
         yield from ((paths.READ, word) for word in _texts(given.get("url")) if word.startswith("file:"))
-    elif tool not in SHELL_TOOLS:
+    elif tool not in SHELL_TOOLS and tool not in _TALK:
         names = _words_of(tool)
         writes = paths.WRITE if not _WRITE_WORDS.isdisjoint(names) else paths.READ
         access = paths.DELETE if not _DELETE_WORDS.isdisjoint(names) else writes
-        for key, value in given.items():
+        for key, word in [(key, word) for key, value in given.items() for word in _texts(value)]:
             is_prose = str(key).lower() in _PROSE
-            for word in _texts(value):
-                is_place = word[:1] in ("/", "~", ".") or word[1:2] == ":"
-                is_path = len(word) < 1000 and "\n" not in word and (is_place or (" " not in word and not is_prose))
-                if is_path and ("/" in word or "\\" in word or "." in word) and not (is_prose and " " in word):
-                    yield access, word
+            is_place = word[:1] in ("/", "~", ".") or word[1:2] == ":"
+            is_path = len(word) < 1000 and "\n" not in word and (is_place or (" " not in word and not is_prose))
+            if is_path and ("/" in word or "\\" in word or "." in word) and not (is_prose and " " in word):
+                yield access, word
 
 
 def _texts(value: Any, depth: int = 0) -> list[str]:
@@ -192,18 +187,17 @@ def _texts(value: Any, depth: int = 0) -> list[str]:
     return [text for item in (items if depth <= MAX_DEPTH else ()) for text in _texts(item, depth + 1)][:5000]
 
 
-def _of_path(access: str, word: str, given: Mapping[str, Any], scope: Scope, policy: Any) -> Iterator[str]:
+def _of_path(access: str, word: str, given: Mapping[str, Any], scope: Scope) -> str:
     text = TILDE + word[1:] if word[:1] == "~" else TILDE + word[5:] if word.startswith("$HOME") else word
     rule = paths.rule_for(text, access, scope.cwd, scope)
     if not rule and STAR in text:
         rule = paths.rule_for(text.replace(STAR + STAR + "/", ""), access, scope.cwd, scope)
     if rule in (paths.ENV, paths.SENSITIVE) and "pattern" in given and given.get("output_mode") != "content":
-        rule = ""  # Grep, which then shows names only
+        return ""  # Grep, which then shows names only
     if access == paths.DELETE and not rule:
         from . import deletes
         from .expand import Call, Trace
 
         nothing = Trace(scope.home, scope.project, None)  # type: ignore[arg-type]
-        rule = deletes.target_rule(text, Call("rm", [], scope.cwd), scope, nothing)
-    yield from [rule] if rule else []
-    yield from policy.path_findings(access, text, scope.cwd, scope) if policy.custom else ()
+        return deletes.target_rule(text, Call("rm", [], scope.cwd), scope, nothing)
+    return rule
