@@ -93,23 +93,19 @@ class Trace:
         self.unread: list[str] = []
         self.problem = ""  # why the text itself could not be read
         self.made: set[str] = set()  # paths that the script itself creates
-        self.files: dict[str, str | list[Call]] = {}  # that it writes: the text, or the calls that make it
-        self.pipes: list[list[Call]] = []  # who writes /dev/fd/<n>
-
-    def made_by(self, word: str) -> list[Call]:
-        """The calls whose output a word stands for: `/dev/fd/<n>`."""
-        number = word.partition("/dev/fd/")[2].split()[:1]
-        is_number = bool(number) and number[0].isdecimal() and len(number[0]) < 6
-        return self.pipes[int(number[0])] if is_number and int(number[0]) < len(self.pipes) else []
+        self.files: dict[str, str | list[Call]] = {}  # and pipes that it writes: the text, or the calls that make it
 
     def writers(self, cwd: str, word: str) -> list[Call]:
-        """The calls that made a file whose text is not known."""
-        calls = self.files.get(joined(cwd, word))
+        """The calls that made a file whose text is not known, or whose output a word stands for: `/dev/fd/<n>`."""
+        _, pipe, rest = word.partition("/dev/fd/")
+        path = pipe + rest[: len(rest) - len(rest.lstrip("0123456789"))] if pipe else joined(cwd, word)
+        calls = self.files.get(path)
         return calls if isinstance(calls, list) else []
 
     def piped(self, calls: list[Call]) -> str:
-        self.pipes.append(calls)
-        return "/dev/fd/%d" % (len(self.pipes) - 1)
+        path = "/dev/fd/%d" % len(self.files)
+        self.files[path] = calls
+        return path
 
 
 def trace(text: str, cwd: str, home: str, project: str, env: Environment, within: Trace | None = None) -> Trace:
@@ -229,21 +225,13 @@ class Shell(shell.Reader):
                 if self.next() == "(":
                     self.bracketed()
                 self.define(name)
+            elif word == "[[":
+                self.expanded(self.up_to("]]"))
+            elif word == "case":
+                self.cases()
             else:
-                {"case": self.cases, "[[": self.test}.get(word, self.loop)()
+                self.loop()
         return False
-
-    def test(self) -> None:
-        """`[[ … ]]`"""
-        while self.next(2) != "]]":
-            self.lines()
-            if not self.next():
-                raise self.fail("a `[[` without `]]`")
-            if self.next() in "<>&|();":
-                self.at += 1
-            elif self.next(2) != "]]":
-                self.word()
-        self.at += 2
 
     def arithmetic(self) -> str | None:
         inner = super().arithmetic()
@@ -284,16 +272,17 @@ class Shell(shell.Reader):
             if self.peek() == "esac":
                 self.at += 4
                 return
-            self.at += self.next() == "("
-            while self.next() != ")":
-                self.blanks()
-                self.word()
-                self.blanks()
-                self.at += self.next() == "|"
-            self.at += 1
+            self.expanded(self.up_to(")"))
             self.sequence("esac")
             while self.next() and self.next() in ";&":
                 self.at += 1
+
+    def up_to(self, mark: str) -> str:
+        start, end = self.at, self.text.find(mark, self.at)
+        if end < 0:
+            raise self.fail("%r is missing" % mark)
+        self.at = end + len(mark)
+        return self.text[start:end]
 
     def define(self, name: str) -> None:
         """A function is its text, read again at every call."""
@@ -316,14 +305,14 @@ class Shell(shell.Reader):
         self.budget.take(shell.COMMAND)
         words: list[str] = []
         redirections: list[tuple[str, str, str]] = []
-        variables, start = dict(self.variables), self.at
+        assigned, start = [], self.at
         while True:
             redirections += self.redirections()
             char = self.next()
             if not char or char in "\n;&|)":
                 break
             if char == "(":
-                if len(words) != 1 or redirections:
+                if len(words) != 1 or assigned or redirections:
                     raise self.fail("unexpected '('")
                 self.at += 1
                 self.expect(")")
@@ -334,20 +323,18 @@ class Shell(shell.Reader):
             outer, self.is_kept = self.is_kept, self.is_kept or is_declared or bool(name)
             if name:
                 self.variables[name] = self.assigned_value(name)
+                assigned.append(name)
             words += self.word() if not name else [name + "=" + self.variables[name][0]] if is_declared else []
             self.is_kept = outer
             if len(words) > 4 * MAX_LISTED:
                 raise TooMuch("too long")
         if self.at == start:
             raise self.fail("nothing to run")
-        if words and words[0] not in DECLARERS:  # what was set is seen by the `sh -c '...$NAME'` that may follow
-            set_here = [name for name in self.variables if self.variables[name] is not variables.get(name)]
-            for name in set_here if not self.is_skipping else ():
-                if name.startswith(("HARNESS_MEMORY", "CLAUDE")):
-                    self.record("export", [name + "=" + self.variables[name][0]])
-            self.variables.update({name: variables[name] for name in set_here if name in variables})
-            if "HOME" in set_here and "HOME" not in variables:
-                del self.variables["HOME"]
+        for name in assigned if words and words[0] not in DECLARERS and not self.is_skipping else ():
+            if name.startswith(("HARNESS_MEMORY", "CLAUDE")):  # of the command alone
+                self.record("export", [name + "=" + self.variables[name][0]])
+            elif name == "HOME":
+                del self.variables[name]
         self.perform(words, redirections)
 
     def assignment(self) -> str:
@@ -415,7 +402,7 @@ class Shell(shell.Reader):
             elif operator not in (">&", "<&") or not (word.isdigit() or word == "-"):
                 call.redirections.append((operator, word))
                 if operator == "<" and descriptor in ("", "0"):
-                    call.stdin = self.trace.files.get(joined(self.cwd, word)) or self.trace.made_by(word) or None
+                    call.stdin = self.trace.files.get(joined(self.cwd, word))
         if words:
             outer, self.stdin = self.stdin, call.stdin
             self.run(call)
@@ -710,10 +697,8 @@ class Shell(shell.Reader):
             return [UNKNOWN]
         if operator in ("%", "%%"):
             return [value[: -len(argument)] if argument and value.endswith(argument) else value for value in known]
-        if operator in ("/", "//"):
-            old, _, new = (piece.replace("\0", "/") for piece in argument.replace("\\/", "\0").partition("/"))
-            return [value.replace(old, new, 1 if operator == "/" else -1) if old else value for value in known]
-        return [UNKNOWN]
+        old, _, new = argument.partition("/")
+        return [value.replace(old, new) if old and operator[0] == "/" else UNKNOWN for value in known]
 
     def inherited(self, name: str) -> list[str] | None:
         own = {"HOME": TILDE, "PWD": self.cwd, "IFS": " "}

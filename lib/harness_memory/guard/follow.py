@@ -96,7 +96,7 @@ def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool =
     """A script that this script has written itself, a pipe with a known end, or a file on disk."""
     for name in operands[:1]:
         path = joined(shell.cwd, name)
-        made = shell.trace.made_by(name)
+        made = shell.trace.writers("", name)
         text = outputs.said(made[-1], shell.trace) if made else shell.trace.files.get(path)
         text = call.stdin if name in ("/dev/stdin", "-") else text
         via = "" if call.program in ("source", ".") else name_of(name)

@@ -188,7 +188,7 @@ class _Judge:
         words = [call.word, *(arg for arg in call.args[:3] if arg[:1] != "-" and call.program in _RUNS)]
         origins = [each for word in words for each in self.found.writers(call.cwd, word)]
         if call.program in _RUNS:
-            origins += [each for arg in call.args for each in self.found.made_by(arg)]
+            origins += [each for arg in call.args for each in self.found.writers("", arg)]
             origins += call.sources() if _reads_program(call) else []
         if any(outputs.fetches(each) for each in origins):
             yield "remote.pipe-to-shell", call.line()
@@ -210,7 +210,7 @@ class _Judge:
             return
         sent = [value for _, kind, value in given.values if kind in ("b", "r")]
         sources = call.sources() if sent or name in _TALKERS else []
-        for value in sent:
+        for value in [value for value in sent if "/dev/fd/" not in value]:
             sources = sources + self.found.writers(call.cwd, value.rpartition("@")[2])
         files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
         files += [(word.rpartition("@")[2], call) for word in given.operands if "@" in word and "://" not in word]
@@ -219,9 +219,9 @@ class _Judge:
         if any(outputs.shows_secret(each) for each in sources) or {paths.SECRET, paths.ENV} & set(rules):
             yield "exfil.secret", rules.get(paths.SECRET) or rules.get(paths.ENV) or call.line()
         values = [value for option, _, value in given.values if option not in _HEADERS] + given.operands
-        if any(outputs.shows_secret(each) for value in values for each in self.found.made_by(value)):
+        if any(outputs.shows_secret(each) for value in values for each in self.found.writers("", value)):
             yield "exfil.secret?", call.line()
-        sources = sources + [each for value in (*sent, *given.operands) for each in self.found.made_by(value)]
+        sources = sources + [each for value in (*sent, *given.operands) for each in self.found.writers("", value)]
         is_shell = given.has("-e,-c,--exec,--sh-exec") or any(each.program in SHELLS for each in sources)
         if is_shell and name in _TALKERS:
             yield "remote.shell", call.line()
