@@ -305,7 +305,8 @@ class Shell(shell.Reader):
         self.budget.take(shell.COMMAND)
         words: list[str] = []
         redirections: list[tuple[str, str, str]] = []
-        assigned, start = [], self.at
+        assigned: list[str] = []
+        start = self.at
         while True:
             redirections += self.redirections()
             char = self.next()

@@ -247,7 +247,7 @@ def _creates(shell: Shell, call: Call) -> None:
         if text:
             shell.write(words[-1], text)
     elif name in ("tee", "dd"):
-        for word in [word[3:] if word.startswith("of=") else word for word in words]:
+        for word in [word[3:] if word.startswith("of=") else word for word in words[:50]]:
             shell.write(word, call.stdin if isinstance(call.stdin, str) else call.sources(), adds="-a" in call.args)
     elif name in ("curl", "wget", "aria2c"):
         for word in fetched_files(call):
