@@ -38,6 +38,7 @@ Load = Callable[[str], bytes]
 VERSIONS = {"files": {"*": ("text", "text")}, "gone": {"*": "text"}}
 SESSION, ARCHIVE, PAGE, CURATED = "session", "archive", "page", "curated"  # rules that need more than two contents
 _FOLDERS = ("", "profiles", "LEARNING/topics", "archive/notes", "STATE", "STATE/threads")  # of curated files
+_FORMER = "*/archive/notes/*.????-??-??T??????.???Z-????????.md"
 _LOCAL_FACTS = ("paths", "originals", "updated", "witness", "inode")  # of project.json
 
 
@@ -74,13 +75,9 @@ class Merged:
             if sha:
                 self.tree[path] = sha
         known = _joined(*self._versions)
-        # Whoever deletes a page deletes its former versions too, also one that loses on another machine.
-        ends = {mark[:8]: clock.stamp(at) for mark, at in known["gone"].items()}
-        gone = {path for path in self.tree if is_former(path) and path[-34:-12] <= ends.get(path[-11:-3], "")}
-        known["files"] = {path: item for path, item in known["files"].items() if path not in gone}
         self.tree[settings.VERSIONS_FILE] = self._make(encoded(known))
-        for path in gone | self._forgotten():
-            self.tree.pop(path, None)
+        for path in self._needless(known["gone"]) | self._forgotten():
+            del self.tree[path]
         paths = [path for path in sorted({*self.tree, *ours}) if ours.get(path) != self.tree.get(path)]
         self.changes = {path: self.tree.get(path) for path in paths}
         self.times = {path: clock.parse(at) or 0.0 for path, (at, _) in known["files"].items()}
@@ -132,8 +129,21 @@ class Merged:
             stem = os.path.splitext(rest.replace("profiles/", "profile-").rpartition("/")[2])[0]
             stamp = clock.stamp(loser[0] or "2000-01-01T00:00:00.000Z")
             former = "%s/archive/notes/%s.%s-%s.md" % (folder, stem, stamp, _mark(path)[:8])
-            self.tree[former], self._versions[0]["files"][former] = loser[2], [loser[0], loser[2]]
+            self.tree[former] = loser[2]
         return winner[2] or None
+
+    def _needless(self, gone: dict[str, str]) -> set[str]:
+        """Former versions that nobody misses: the page was deleted later, or replaced by someone who had seen it."""
+        sides, ends = (self.ours, self.theirs), {mark[:8]: clock.stamp(at) for mark, at in gone.items()}
+        pages = {_mark(path)[:8]: path for path in self.base if rule_of(path) == PAGE}
+        needless = set()
+        for path in filter(is_former, self.tree):
+            mark, stamp = path[-11:-3], path[-34:-12]
+            seen = self.base.get(pages.get(mark, ""))
+            is_replaced = any(path not in side and side.get(pages.get(mark, "")) != seen for side in sides)
+            if stamp <= ends.get(mark, "") or (seen == self.tree[path] and is_replaced):
+                needless.add(path)
+        return needless
 
     def _rank(self, tree: Tree, paths: list[str]) -> str:
         """When a session last did something, or was struck of a forgotten text."""
@@ -177,9 +187,9 @@ def _no_versions() -> dict[str, Any]:
     return {"schema": settings.SCHEMA, "files": {}, "gone": {}}
 
 
-def is_former(name: str) -> bool:
-    """Whether an archived page, `<slug>.<instant>-<hash of its path>.md`, lost against a newer one."""
-    return fnmatchcase(name, "*.????-??-??T??????.???Z-????????.md")
+def is_former(path: str) -> bool:
+    """Whether a file is a page, `<slug>.<instant>-<hash of its path>.md`, that lost against a newer one."""
+    return fnmatchcase(path, _FORMER)
 
 
 def _joined(ours: Any, theirs: Any) -> dict[str, Any]:
@@ -271,12 +281,15 @@ def encoded(value: dict[str, Any]) -> bytes:
 
 
 # What people curate ---------------------------------------------------------------------------------
-def curated(root: str) -> Iterator[str]:
-    """The path of every curated file of a store."""
+def former(root: str) -> list[str]:
+    """The path of every version that lost against a newer one."""
+    return [*filter(is_former, _listed(root))]
+
+
+def _listed(root: str) -> Iterator[str]:
     homes = [name for name in files.names(root) if name == settings.USER_DIR or identity.is_project_id(name)]
     for folder in ["", *(os.path.join(home, each, "") for home in homes for each in _FOLDERS)]:
-        paths = [(folder + name).replace(os.sep, "/") for name in files.names(os.path.join(root, folder))]
-        yield from (path for path in paths if rule_of(path) in (PAGE, CURATED))
+        yield from ((folder + name).replace(os.sep, "/") for name in files.names(os.path.join(root, folder)))
 
 
 def record_versions(root: str, now: float) -> None:
@@ -284,7 +297,7 @@ def record_versions(root: str, now: float) -> None:
     path = os.path.join(root, settings.VERSIONS_FILE)
     known = files.load_json(path, VERSIONS) or _no_versions()
     result = {**_no_versions(), "gone": dict(known["gone"])}
-    for name in curated(root):
+    for name in [name for name in _listed(root) if rule_of(name) in (PAGE, CURATED)]:
         at, sha = known["files"].get(name, (known["gone"].get(_mark(name), ""), ""))
         data = files.read(os.path.join(root, name), settings.ARCHIVE_MAX_BYTES) or b""
         if blob_id(data) != sha:  # a change follows what it changed, whatever the clock says
@@ -309,7 +322,7 @@ _RULES: tuple[tuple[str, Any], ...] = (
     ("*.lock *.tmp *.claimed *.damaged */WORK/*/*/local/*", None),
     ("*/episodes/*.json */WORK/*", SESSION),
     ("*/LEARNING/SIGNALS/*.jsonl", _lines),
-    ("*/SECURITY/*.jsonl archive/*/session-*.json versions.json", _longer),
+    ("*/SECURITY/*.jsonl archive/*/session-*.json versions.json " + _FORMER, _longer),
     ("*/STATE/forgotten.json", lambda _, *both: encoded(_union(*map(jsontext.loads, both)))),
     ("*/STATE/progress/*.json", _task),
     ("*/project.json", lambda _, *both: canonical(*both)),

@@ -285,8 +285,8 @@ def refresh(root: str) -> None:
         if not all(files.exists(os.path.join(home, name)) for name in settings.VIEWS):
             views.refresh(home, 10.0)
     for shelf in (*(Shelf("project", home) for home in _projects(root)), user_shelf(root)):
-        listed = files.made(shelf.index)
-        if files.modified(shelf.folder) >= listed > 0 or (not listed and shelf.slugs()):
+        listed, changed = files.made(shelf.index), files.modified(shelf.folder)
+        if changed >= listed if changed else listed:
             with shelf:
                 pass
 
