@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     Span = tuple[int, int, str]
 
 MARK = settings.REDACTED
-_ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-# What no token contains, as blanks; `/` too, or every path would be a word.
-_SPLIT = bytes([byte if chr(byte) in _ALNUM or byte in b"-_.~+" else 32 for byte in range(256)])
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_ALNUM = frozenset(_LETTERS)
+# What no token contains becomes a blank; `/` too, or every path would be a word.
+_AROUND = bytes(range(256)).translate(None, _LETTERS.encode() + b"-_.~+")
+_SPLIT = bytes.maketrans(_AROUND, b" " * len(_AROUND))
 _TOKEN_MIN_CHARS, _BODY_MIN_CHARS = 16, 10
 _HEX = b"0123456789abcdef-."
 
@@ -98,24 +100,23 @@ _URLS = (
 )
 _RULES = [(*head.partition("&")[::2], row) for row in _PLACES for head in row[1].split("|") if head]
 
-# Names whose value is a secret, by the end of the name, `-` written `_`; and those with other letters.
-_NAMES, _NAMES_BEYOND_ASCII = (
-    {name: kind for kind, names in kinds.items() for name in names.split("|")}
-    for kinds in (
-        {
-            "password": "password|passwd|passphrase|pwd|pass|passcode|passwort|passe|pw|psk|kennwort|wachtwoord|senha"
-            "|clave|parola|heslo|mdp|kata sandi",
-            "credential": "credential|credentials|creds|zugangsdaten",
-            "secret": "secret", "token": "token|jeton", "key": "key", "auth": "auth", "bearer-token": "bearer",
-            "pat": "_pat", "secret-key": "secret_key_base", "private-key": "client_key_data",
-        },
-        {
-            "password": "парол|密码|密碼|口令|パスワード|비밀번호|암호|hasło|şifre|lösenord|contraseñ|पासवर्ड"
-            "|كلمة المرور|كلمة السر|mật khẩu|jelszó|סיסמ",
-            "token": "токен|令牌|トークン|토큰|密钥|密鑰|キー|schlüssel|clé api",
-        },
-    )
-)  # fmt: skip
+# Names whose value is a secret, by the end of the name, `-` written `_`: the kind of it.
+_PASSWORDS = """
+    password passwd passphrase pwd pass passcode passwort passe pw psk kennwort wachtwoord senha clave parola heslo mdp
+"""
+_NAMES = {
+    **dict.fromkeys(_PASSWORDS.split(), "password"),
+    **dict.fromkeys(("credential", "credentials", "creds", "zugangsdaten"), "credential"),
+    "kata sandi": "password", "secret": "secret", "token": "token", "jeton": "token", "key": "key", "auth": "auth",
+    "bearer": "bearer-token", "_pat": "pat", "secret_key_base": "secret-key", "client_key_data": "private-key",
+}  # fmt: skip
+_PASSWORDS_BEYOND_ASCII = """
+    парол 密码 密碼 口令 パスワード 비밀번호 암호 hasło şifre lösenord contraseñ पासवर्ड jelszó סיסמ المرور السر khẩu
+"""
+_NAMES_BEYOND_ASCII = {
+    **dict.fromkeys(_PASSWORDS_BEYOND_ASCII.split(), "password"),
+    **dict.fromkeys(("токен", "令牌", "トークン", "토큰", "密钥", "密鑰", "キー", "schlüssel", "clé api"), "token"),
+}
 _OTHER = ("by", "buy", "com", "sur", "tres", "under", "over", "mon", "tur", "hot")  # words that only end like a name
 _AFTER_NAME = (*" \t\n\"'`\\]?*0123456789_=:>：,(",)
 

@@ -34,7 +34,9 @@ _PREFIXES = {
         pk.eyJ ATCTT3 CFPAT- dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit. pat-na1- pat-eu1- s. v1.0-
     """,
 }
-_HEADS = [(head, kind) for kind, heads in _PREFIXES.items() for head in heads.split()]
+_HEADS: dict[str, str] = {}
+for _kind, _heads in _PREFIXES.items():
+    _HEADS.update(dict.fromkeys(_heads.split(), _kind))
 _IDS = ("toolu", "msg", "req", "call", "run", "chatcmpl", "file", "thread", "resp", "pk", "org", "sha256", "sha512")
 
 _NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
@@ -117,7 +119,7 @@ def _is_harmless(kind: str, secret: str) -> bool:
 def tokens(text: str, words: list[str]) -> Iterator[Span]:
     """Tokens by their own form: what a vendor begins them with, random parts with a dot, or one after a short name."""
     line = " ".join(words)
-    heads = [(head, kind) for head, kind in _HEADS if head in line]
+    heads = [(head, kind) for head, kind in _HEADS.items() if head in line]
     at = 0
     for word in words:
         at = text.index(word, at)
@@ -231,17 +233,18 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
 
 def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     """The first of the next words that can only be a secret: "the password of the server was changed to …"."""
-    piece = text[at : at + 640].partition("\n")[0]
+    piece = text[at : at + 640].split("\n", 1)[0]
     piece = piece if piece.isascii() else "".join([c if c.isascii() else " " for c in piece])
     is_near, is_first, end = True, not name.lower().endswith("pass"), 0  # the verb
     for word in piece.split(None, 7)[:7]:
         start = piece.index(word, end)
         end = start + len(word)
         value = word.strip(_AROUND)
-        first = at + start + len(word) - len(word.lstrip(_AROUND))
-        is_plain = is_near and (word.lstrip("(,")[:1] in _QUOTES or (is_first and word[0] != "("))
-        if _is_odd(value, kind, is_near=is_near, is_plain=is_plain):
-            return first, first + len(value), kind
+        if not value.isalpha():
+            is_plain = is_near and (word.lstrip("(,")[:1] in _QUOTES or (is_first and word[0] != "("))
+            if _is_odd(value, kind, is_near=is_near, is_plain=is_plain):
+                first = at + start + len(word) - len(word.lstrip(_AROUND))
+                return first, first + len(value), kind
         if value and (word[-1] in ".;" or "=" in word):
             break
         is_first = is_first and not value
