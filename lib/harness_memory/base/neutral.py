@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .text import one_line
 
-_ROLES = ("system", "human", "user", "assistant", "developer", "tool", "claude")
+_ROLES = ("system", "human", "user", "assistant", "developer", "tool", "claude", "claude code", "ai", "agent", "model")
 # Words that together make a sentence an order to the model.
 _ORDERS = (
     *(("ignore", "instruction"), ("ignore", "previous"), ("disregard", "instruction"), ("forget", "instruction")),
@@ -48,7 +48,8 @@ def line(text: str) -> str:
         command, blank, rest = bare.rstrip("`").partition(" ")
         return before.rstrip("`") + "`%s`" % command + blank + rest
     plain, said = _folded(text).lower(), _folded(bare).lower()
-    is_role = ":" in said and said.partition(":")[0].strip(_MARKERS) in _ROLES
+    name, sign, _ = said.replace(",", ":", 1).partition(":")  # a role speaks, or is spoken to
+    is_role = bool(sign) and name.strip(_MARKERS) in _ROLES
     is_order = any(first in plain and second in plain for first, second in _ORDERS)
     is_order = is_order or all(any(word in plain for word in words) for words in _PAIRS)
     if is_role or is_order or _is_fed(plain):
