@@ -46,7 +46,8 @@ _PLACES = (
     ("telegram-token", ":AA", r"(?:(?<![A-Za-z0-9])|(?<=bot))[0-9]{8,10}:A[A-Za-z0-9_-]{30,}"),
     ("azure-secret", "Q~", r"(?<![A-Za-z0-9_~.])[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~])"),
     ("google-token", "1//0", r"1//0[A-Za-z0-9_-]{20,}"),
-    ("signature", "?sig=|&sig=|-Signature=", r"(?:[?&]sig|-Signature)=([A-Za-z0-9%+/=_-]{20,})"),
+    ("signature", "?sig|&sig|&Sig|-Signature=|?code=|&code=",
+     r"[?&-](?:[Ss]ig|[Ss]ignature|code)=([A-Za-z0-9%+/=_-]{20,})"),
     ("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/[a-z]{8,9}/([A-Za-z0-9/_-]{20,})"),
     ("discord-webhook", "/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/([0-9]{5,25}/[A-Za-z0-9_-]{20,})"),
     ("webhook", "webhookb2/|/webhook/|/webhooks/|/hook/|//hook|/with/key/",
@@ -62,28 +63,30 @@ _PLACES = (
     ("cookie", "curl & -b|curl & --cookie", r"\s(?:-b|--cookie)[ =]?[\"']?([^\s=;\"'\[$]{1,100}=[^\r\n\"'\\\[\]]{6,})"),
     ("password", "machine&login ",
      r"\bmachine\s{1,8}[^\s\"']{1,200}\s{1,8}login\s{1,8}[^\s\"']{1,100}\s{1,8}password\s{1,8}" + _WORD),
-    ("password", "mysql& -p|mariadb& -p|7z & -p", _OPTION % ("mysql[a-z]*|mariadb[a-z-]*|7z", "-p")),
-    ("password", "docker login|sshpass|mongo& -p|cqlsh|az login|twine |cf login|beeline& -p|useradd& -p|rdesktop& -p",
-     _OPTION % ("(?:docker|az|cf) login|sshpass|mongo[a-z]*|cqlsh|twine upload|beeline|useradd|rdesktop", "-p[ =]?")),
+    ("password", "mysql& -p|mariadb& -p|7z & -p|unrar & -p", _OPTION % ("mysql[a-z]*|mariadb[a-z-]*|7z|unrar", "-p")),
+    ("password", "login & -p|sshpass|mongo& -p|cqlsh|twine |beeline& -p|useradd& -p|rdesktop& -p",
+     _OPTION % ("login|sshpass|mongo[a-z]*|cqlsh|twine upload|beeline|useradd|rdesktop", "-p[ =]?")),
     ("password", "sqlcmd|bcp & -P|zip & -P|mosquitto_& -P|ipmitool",
      _OPTION % (r"sqlcmd|bcp|(?<![a-z])(?:un)?zip|mosquitto_[a-z]+|ipmitool", "-P ?")),
     ("password", "redis-cli& -a", _OPTION % ("redis-cli", "-a ?")),
     ("password", "http & -a |https & -a |xh & -a ", _OPTION % ("https?|xh", r"-a [\"']?[^\s:\"']{1,80}:")),
     ("password", "ldap& -w", _OPTION % (r"ldap[a-z]+", "-w ?")),
     ("password", "openssl& -k|openssl& -pass", _OPTION % ("openssl", r"-k |-pass(?:in|out)? pass:")),
-    ("password", "curl & -",
-     r"\s(?:-[a-zA-Z]{0,4}u|--user)[ =]?[\"']?[^\s:\"'\[$]{1,100}:(?![0-9]+(?![^\s\"']))([^\s\"'\[\]]{3,})"),
-    ("password", "htpasswd|lftp |smbclient|rabbitmqctl|etcdctl|/user:|/u:|passwd <<<|net user |sqlplus ",
+    ("password", "curl & -|-creds &:",
+     r"\s(?:-[a-zA-Z]{0,4}u|--[a-z-]{0,20}(?:user|creds))[ =]?[\"']?[^\s:\"'\[$]{1,100}:"
+     r"(?![0-9]+(?![^\s\"']))([^\s\"'\[\]]{3,})"),
+    ("password", "htpasswd|lftp |smbclient|rabbitmqctl|etcdctl|/user:|/u:|<<< |net user |sqlplus |vault login|wpa_pass",
      r"(?:htpasswd -[A-Za-z]*b[A-Za-z]*(?: [^\s'\"]{1,200}){1,2} |lftp -u [^\s,]{1,80},|net user [^\s/]{1,80} "
-     r"|smbclient [^\n]{1,200}? -U [^\s%]{1,80}%|sqlplus [^\s/]{1,80}/"
+     r"|smbclient\b[^\n]{0,200}? -U [\"']?[^\s%]{1,80}%|sqlplus [^\s/]{1,80}/|vault login |wpa_passphrase \S{1,80} "
      r"|rabbitmqctl (?:add_user|change_password) [^\s'\"]{1,80} |etcdctl [^\n]{0,200}?--user[ =][^\s:]{1,80}:"
-     r"|net use [^\n]{1,200}?/user:\S{1,80} |/u:\S{1,80} /p:|chpasswd <<< [\"']?[^\s:'\"]{1,80}:)(?!/)" + _WORD),
+     r"|net use [^\n]{1,200}?/user:\S{1,80} |/u:\S{1,80} /p:|sudo -S <<< "
+     r"|chpasswd <<< [\"']?[^\s:'\"]{1,80}:)(?![/-])" + _WORD),
     ("password", "sudo -S|--password-stdin|--stdin|| chpasswd",
      r"\becho\s+(?:-n\s+)?[\"']?(?:[^\s:\"'|]{1,80}:)?([^\s\"'|$:][^\s\"'|:]{3,})[\"']?\s*\|\s*"
      r"(?:sudo -S|(?:sudo )?chpasswd|[^\n|]{0,200}--(?:password-)?stdin)"),
     ("password", "IDENTIFIED BY|identified by", r"(?i:identified)\s(?i:by)\s{1,4}" + _QUOTED),
-    ("password", "asicAuth(|redential(|auth=(|AndPassword(|basic_auth|getConnection(|mysqli_connect(|PDO(",
-     r"(?:asicAuth|redential|auth=|AndPassword|basic_auth|getConnection|mysqli_connect|PDO)[( ]"
+    ("password", "asicAuth(|redential(|redentials(|auth=(|auth = (|AndPassword(|basic_auth|Connection(|i_connect(|PDO(",
+     r"(?:asicAuth|redentials?|auth ?= ?|AndPassword|basic_auth|Connection|mysqli_connect|PDO)[( ]"
      r"(?:\$?\w+, ?)?\s*(?:[\"'][^\"'\s]{1,80}[\"'],\s*){1,2}" + _QUOTED),
     ("secret", "--from-literal|--secret-string|secret set |SecureString",
      r"(?:--from-literal[= ][^\s=]{1,100}=|--secret-string[= ]|(?:secret set|SecureString)\b[^\n|;&]{0,200}?"
@@ -96,7 +99,7 @@ _PLACES = (
 )  # fmt: skip
 _URLS = (
     ("token", "@", r"://([A-Za-z0-9_-]{20,64})[:@]"),
-    ("password", "@", r"://[^\s/?#\"'`<>:\[]{0,256}:([^\s/?\"'`<>]{1,768})@"),
+    ("password", "@", r"://[^\s/?#\"'`<>:\[]{0,256}:(?![0-9]+[?#])([^\s/\"'`<>]{1,768})@"),
 )
 _RULES = [(*head.partition("&")[::2], row) for row in _PLACES for head in row[1].split("|") if head]
 

@@ -31,7 +31,7 @@ _PREFIXES = {
         NRII- HRKU- sq0csp- sq0atp- EAAA lsv2_pt_ lsv2_sk_ CCIPAT_ PMAK- PMAT- pypi- pcsk_ nvapi- xkeysib- xsmtpsib-
         fio-u- dnkey- tfp_ duffel_live_ duffel_test_ sha256~ AQVN bb_live_ bb_test_ FLWSECK- FLWSECK_TEST- tskey- glsa_
         glc_ sntrys_ sntryu_ ATATT3 pscale_tkn_ pscale_pw_ pscale_oauth_ fm1_ fm2_ fo1_ fm1a_ fm1r_ ops_eyJ ABSK sk.eyJ
-        pk.eyJ ATCTT3 CFPAT- dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit. pat-na1- pat-eu1- s. v1.0-
+        pk.eyJ ATCTT3 CFPAT- eyJrIjoi dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit. pat-na1- pat-eu1- s. v1.0-
     """,
 }
 _HEADS: dict[str, str] = {}
@@ -164,7 +164,7 @@ def _changes(value: str) -> int:
 
 def named(name: str, kind: str) -> str:
     """The kind of a secret under a whole name in lower case; "" if the name is of something else."""
-    words = name.replace("-", "_").replace(".", "_").strip("_").split("_")
+    words = name.rpartition(".")[2].replace("-", "_").strip("_").split("_")
     if kind in ("key", "token") and not _HARMLESS.isdisjoint(words):
         return ""
     stem = words[-2] if words[-1] == "key" and len(words) > 1 else words[-1][:-3]
@@ -193,7 +193,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     is_option = option and (is_glued or last - first >= 10)
     strict = is_env or is_query or is_option or (sign == ">" and before[-1:] == "<")
     value = text[first : last + (not quoted and text[last : last + 1] == "(")]
-    if kind in _WEAK and not _is_random(value, 20):
+    if kind in _WEAK and not _is_random(value, 20) and (is_glued or kind != "credential"):
         is_long = len(value) >= 12 and _TOKEN.issuperset(value) and any(c.isdigit() for c in value)
         return (first, last, kind) if (is_env or is_query) and is_long and not stands_in(value) else None
     if last - first >= 3 and is_secret(value, quoted=quoted, strict=strict, kind=kind):
@@ -219,14 +219,16 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
     sign_at = _skip_blanks(text, at)
     sign = text[sign_at : sign_at + 1]
     after = sign_at + 1
-    if text.startswith(" is ", at):
-        return ":", at + 4
+    if text.startswith((" is ", " is: "), at):
+        return ":", text.index(" ", at + 3) + 1
     if sign not in _SIGNS or (sign == ":" and text.startswith((":", "//"), after)):
         return "", sign_at if sign_at > at or is_foreign or sign in (",", "(") else len(text)
     while sign != ">" and text[after : after + 1] in ("=", ">"):
         sign, after = sign + text[after], after + 1
+    if sign == ":" and text[after : after + 4].strip(" |>-") == "\n":  # a block of YAML
+        after = text.index("\n", after) + 1
     kind, equals, _ = text[after : after + 48].partition(" = ")  # `token: str = "..."`: the value comes after the type
-    if sign == ":" and equals and kind.strip(" ?]").replace("[", "").replace(".", "").isidentifier():
+    if sign == ":" and equals and kind.strip(" ?]&*").replace("[", "").replace(".", "").isidentifier():
         return "=", _skip_blanks(text, after + len(kind) + 3)
     return _SIGNS.get(sign, "=="), _skip_blanks(text, after)
 
@@ -259,14 +261,16 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     has_letter, has_digit = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
     if not (has_letter and has_digit) or not _CODE_SIGNS.isdisjoint(value):
         return _is_random(value, 20)
-    if kind in _WEAK or _is_random(value, 16):
-        return is_near and _is_random(value, 20 if kind in _WEAK else 16)
+    is_weak = kind in _WEAK and kind != "credential"
+    if is_weak or _is_random(value, 16):
+        return is_near and _is_random(value, 20 if is_weak else 16)
     shape = "".join(["0" if c.isdigit() else c for c in value]).replace("00", "0").replace("00", "0")
     triples = zip(shape, shape[1:], shape[2:])
     is_leet = any(a.isalpha() and b == "0" and c.islower() for a, b, c in triples) and not value.islower()
     is_chosen = is_plain and kind == "password" and "-" not in value and _is_unusual(value, True)
     is_id = kind in ("token", "secret") and len(value) == 36 and value.count("-") == 4
-    return is_chosen or (is_near and (is_leet or is_id)) or any(c in "!@$^&*?" for c in value[1:])
+    is_mixed = is_leet or is_id or _changes(value) > 4
+    return is_chosen or (is_near and is_mixed) or any(c in "!@$^&*?" for c in value[1:])
 
 
 def _is_random(value: str, least: int) -> bool:
@@ -348,7 +352,8 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 10:
         return False  # what code calls a password is mostly a sample
     is_word = value.replace("_", "").replace("-", "").replace(".", "").isalpha()
-    return len(value) >= (4 if chosen else 30 if is_word else 3)
+    is_code = "[" in value or (is_word and (len(value) < 30 or "." in value))
+    return len(value) >= 4 and (chosen or not is_code)
 
 
 def _words(value: str) -> list[str]:
@@ -366,7 +371,8 @@ def _is_code(value: str) -> bool:
         return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
     head, index, _ = value.partition("[")
     parts = head.split(".")
-    is_name = bool(index) or (len(parts) > 1 and not any(_is_unusual(part, False) for part in parts))
+    is_telling = not _TELLING.isdisjoint(_words(value)) or not any(_is_unusual(part, False) for part in parts)
+    is_name = bool(index) or (len(parts) > 1 and is_telling)
     return is_name and all(part.isidentifier() for part in parts)
 
 
