@@ -84,7 +84,7 @@ def test_prune_keeps_a_week_whole_and_a_month_without_artifacts(world: World) ->
     (preview,) = world.json("prune", "--dry-run")
     assert (preview["kept"], preview["artifacts_pruned"], preview["archived"]) == (2, 2, 2)
     (report,) = world.json("prune")
-    assert {**report, "archives": [], "dry_run": True} == preview
+    assert {**report, "archives": []} == preview
     left = work(world)
     assert "artifacts" in left[ids[6.5]]
     assert left[ids[7.5]] == left[ids[29.5]] == ["META.yaml", "capture.json", "summary.md"]
@@ -164,8 +164,6 @@ def test_archived_sessions_come_back_as_they_were(world: World) -> None:
     old = [aged(world, 50 + n, "old %d" % n, number=n) for n in range(3)]
     kept = aged(world, 10, "younger")
     files_before = facts(world)
-    assert world.json("archive", "--before", before(20), "--dry-run")["sessions"] == 3
-    assert facts(world) == files_before
     report = world.json("archive", "--before", before(20))
     assert (report["sessions"], report["open"], len(report["archives"])) == (3, 0, 1)
     assert [name.encode() in menu(world) for name in (*old, kept)] == [False, False, False, True]
@@ -197,7 +195,7 @@ def test_sessions_of_open_threads_stay_unless_asked_for(world: World) -> None:
     report = world.json("archive", "--before", before(20))
     assert (report["sessions"], report["open"]) == (0, 1)
     assert open_one in work(world)
-    assert "--open archives them too" in world.memory("archive", "--before", before(20), "--dry-run").stdout
+    assert "--open archives them too" in world.memory("archive", "--before", before(20)).stdout
     assert world.json("archive", "--before", before(20), "--open")["sessions"] == 1
 
 

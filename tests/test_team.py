@@ -33,13 +33,9 @@ def context(world: World, repo: Path | None = None) -> str:
     return Life(world.home, repo or world.repo, pid=os.getpid()).start().context
 
 
-def test_share_previews_then_writes_with_author_and_day(shop: World) -> None:
+def test_share_writes_with_author_and_day(shop: World) -> None:
     path = shop.repo / NOTES / "cart-totals.md"
-    preview = shop.memory("share", "cart-totals", "--dry-run")
-    assert "Would write" in preview.stdout
-    assert FACT in preview.stdout
-    assert not path.exists()
-    assert shop.memory("share", "cart-totals").code == 0
+    assert FACT in shop.memory("share", "cart-totals").stdout
     text = path.read_text("utf-8")
     assert "author: Ada\nshared:" in text
     assert "session" not in text

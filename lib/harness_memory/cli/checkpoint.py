@@ -27,29 +27,24 @@ JSON on standard input, every key optional:
 The names of the flags work too: {"done": "...", "remains": ["..."], "learned": ["..."]}
 or nested: {"self_report": {"is_job_complete": true}, "reflection": {"what_was_done": "...", "what_remains": "..."}}
 Or flags: harness memory checkpoint --done "..." --remains "..." (see --help)"""
-_ABOUT = "Record what was done and what remains; it wins over what is derived from the transcript.\n\n" + _FORMS
-_FIELDS = {  # the names of flags in JSON
-    "done": "what_was_done",
-    "remains": "what_remains",
-    "learned": "learnings",
-    "tag": "tags",
-    "file": "files_changed",
-    "skill": "skill_used",
-}
-
-
-@verb(
-    "checkpoint",
+_FLAGS = (
     option("--done", "TEXT", "what was done", dest="what_was_done"),
     option("--remains", "TEXT", "something still to do (repeatable)", dest="what_remains", action="append"),
     option("--learned", "TEXT", "a fact worth knowing (repeatable)", dest="learnings", action="append"),
     option("--tag", "T", "a word to find it by (repeatable)", dest="tags", action="append"),
     option("--file", "F", "a file of the project that changed (repeatable)", dest="files_changed", action="append"),
     option("--skill", "S", "the skill that was used", dest="skill_used"),
-    option("--session", "ID", "its id or the beginning (default: the present session, else the only one running)"),
+)
+_SESSION = "its id or the beginning (default: the present session, else the only one running)"
+
+
+@verb(
+    "checkpoint",
+    *_FLAGS,
     option("--outcome", choices=("completed", "partial", "blocked", "failed")),
     option("--rating", "N", "how well it went, 1 to 5", type=int, choices=range(1, 6)),
-    about=_ABOUT,
+    option("--session", "ID", _SESSION),
+    about="Record what was done and what remains; it wins over what is derived from the transcript.\n\n" + _FORMS,
     examples='checkpoint --done "Moved the parser" --remains "Tests"',
 )
 def checkpoint(call: Call) -> int:
@@ -78,7 +73,8 @@ def _from_stdin() -> Any:
         jsontext.pretty(value)  # refuses what could not be written
     except (RecursionError, ValueError) as error:
         raise Refusal("standard input is not valid JSON: %s. Nothing was recorded.\n%s" % (error, _FORMS)) from None
-    return {_FIELDS.get(key, key): item for key, item in value.items()} if isinstance(value, dict) else value
+    fields = {names[0][len("--") :]: keywords["dest"] for names, keywords in _FLAGS}
+    return {fields.get(key, key): item for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _record(call: Call, value: dict[str, Any]) -> tuple[str, Session]:

@@ -18,7 +18,7 @@ from ..notes import binding
 from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
-from .arguments import DRY_RUN, SINCE, YES, instant, option, verb
+from .arguments import SINCE, YES, instant, option, verb
 from .call import Call, is_person, named
 from .notes import described, select
 from .output import Refusal, count, cut, line, short, some
@@ -42,12 +42,10 @@ _LEAST_CHARS = 3  # a shorter text is in half of all sentences
     SINCE,
     option("--until", "DATE", "what was begun before that date", type=instant),
     YES,
-    DRY_RUN,
     about=_ABOUT,
     examples='forget a1b2c3d4 cart-totals --yes\nforget --text "Acme Corp" --yes',
 )
 def forget(call: Call) -> int:
-    call.yes = call.yes and not call.dry_run
     tops = [call.project.dir, notebook.user_shelf(call.root).home, os.path.join(call.root, settings.HEALTH_DIR)]
     with archive.lock(call.project.dir) if call.yes else contextlib.nullcontext():
         is_hit = None if call.text is None else forgetting.matcher(call.text)

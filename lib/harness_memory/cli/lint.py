@@ -9,24 +9,22 @@ from ..notes import lint as linting
 from ..notes.lint import Finding
 from .arguments import DRY_RUN, flag, verb
 from .call import Call
-from .notes import SCOPE
 from .output import by_remedy, count, short
 
 _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
 
 
-@verb("lint", SCOPE, flag("--fix", "correct what can be corrected without loss"))
+@verb("lint", flag("--fix", "correct what can be corrected without loss"))
 def lint(call: Call) -> int:
-    places = [shelf for shelf in call.shelves if call.scope in (None, shelf.scope)]
     fixed, rows = [], []
-    for shelf in [each for each in places if call.fix and each.scope != settings.TEAM_SCOPE and each.slugs()]:
+    for shelf in [each for each in call.shelves if call.fix and each.scope != settings.TEAM_SCOPE and each.slugs()]:
         with call.writing(shelf.scope):
             for note in [note for note in shelf.read() if not note.is_unreadable]:
                 done = linting.correct(note)
                 if done:
                     fixed.append({"file": note.path, "done": done, "archived": shelf.put(note, call.now) or None})
                     rows += ["Corrected %s:" % short(note.path), *("  " + what for what in done), ""]
-    findings = linting.check(places, call.project.root, call.now)
+    findings = linting.check(call.shelves, call.project.root, call.now)
     safe = sum(finding.fixable for finding in findings)
     total = "%s in %s" % (count(len(findings), "finding"), short(call.root))
     total += "; --fix corrects %d" % safe if safe else ""
@@ -35,10 +33,10 @@ def lint(call: Call) -> int:
     return call.answer(value, rows, 1 if findings else 0)
 
 
-@verb("compact", SCOPE, DRY_RUN)
+@verb("compact", DRY_RUN)
 def compact(call: Call) -> int:
     changes, archived, rows = [], [], ["Nothing is changed (--dry-run). It would be:"] * call.dry_run
-    for shelf in [each for each in call.shelves if each.home and call.scope in (None, each.scope) and each.slugs()]:
+    for shelf in [each for each in call.shelves if each.home and each.slugs()]:
         changed, paths = linting.compact(shelf, call.now, is_dry_run=call.dry_run)
         changes += [{"note": shelf.scope + "/" + slug, "what": what} for slug in changed for what in changed[slug]]
         archived += paths

@@ -16,8 +16,7 @@ import sys
 import textwrap
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Callable, Iterable, Sequence
 
 from ..base import clock
 
@@ -45,12 +44,11 @@ def run(work: Callable[[], int], program: str, *, refused: str, failed: str, sto
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        try:
-            code_of_work = work()
-        except SystemExit as leaving:  # argparse, after help or a wrong argument
-            code_of_work = leaving.code if isinstance(leaving.code, int) else COULD_NOT
+        code_of_work = work()
         sys.stdout.flush()
         return code_of_work
+    except SystemExit as leaving:  # argparse, after help or a wrong argument
+        return leaving.code if isinstance(leaving.code, int) else COULD_NOT
     except KeyboardInterrupt:
         if stopped:
             complain(stopped, program)
@@ -102,6 +100,13 @@ def emit_lines(lines: Iterable[str]) -> None:
     print("\n".join(_dressed(part) for text in lines for part in passage(text).split("\n")))
 
 
+def emit_stored(data: bytes) -> int:
+    """Print a stored file: in a pipe as it is, but without what acts on a terminal."""
+    text = data.decode("utf-8", "replace")
+    print(passage(text) if sys.stdout.isatty() else _escaped(text, "\n\t", lambda char: ""), end="")
+    return 0
+
+
 def _dressed(text: str) -> str:
     """A line for a terminal: folded below its last column, unless it is a command to copy; states in colour."""
     if not sys.stdout.isatty():
@@ -118,24 +123,14 @@ def by_remedy(findings: Iterable[tuple[str, str]], most: int) -> list[str]:
     """(text, remedy) of findings as lines below their remedies, of many the first few."""
     groups: dict[str, list[str]] = {}
     for text, remedy in findings:
-        groups.setdefault(remedy, []).append("  " + line(text))
-    lines = []
-    for remedy, texts in groups.items():
-        lines += ["", remedy[:1].upper() + remedy[1:] + ":", *some(texts, most, "  ")]
-    return lines
+        groups.setdefault(remedy, ["", remedy[:1].upper() + remedy[1:] + ":"]).append("  " + line(text))
+    return [row for group in groups.values() for row in some(group, most + 2, "  ")]
 
 
 def some(lines: list[str], most: int, indent: str = "") -> list[str]:
     """The first lines, and how many more there are."""
     more = len(lines) - most
     return [*lines[:most], *(["%sand %d more" % (indent, more)] if more > 0 else [])]
-
-
-def emit_stored(data: bytes) -> int:
-    """Print a stored file: in a pipe as it is, but without what acts on a terminal."""
-    text = data.decode("utf-8", "replace")
-    print(passage(text) if sys.stdout.isatty() else _escaped(text, "\n\t", lambda char: ""), end="")
-    return 0
 
 
 def line(text: object) -> str:
@@ -156,12 +151,6 @@ def _escaped(text: str, safe: str = "", escape: Callable[[str], str] | None = No
         return escape(char) if escape else char.encode("unicode_escape").decode("ascii")
 
     return text if text.isprintable() else "".join(map(shown, text))
-
-
-def cell(value: object) -> str:
-    """A value in a table: a time in local time, of a list its length."""
-    text = str(len(value)) if isinstance(value, list) else local("-" if value in (None, "") else str(value))
-    return line(text)
 
 
 def width(text: str) -> int:
@@ -205,6 +194,11 @@ def table(rows: Sequence[Sequence[object]], right: tuple[int, ...] = (), *, is_c
             head += (space + cell if i in right else cell + space) + "  "
         lines.append((head + cut(last, max(10, edge - width(head)))).rstrip())
     return lines
+
+
+def cell(value: object) -> str:
+    """A value in a table: a time in local time, of a list its length."""
+    return line(len(value)) if isinstance(value, list) else local("-" if value in (None, "") else str(value))
 
 
 def short(path: str) -> str:

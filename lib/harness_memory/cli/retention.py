@@ -38,7 +38,7 @@ def prune(call: Call) -> int:
         with contextlib.nullcontext() if call.dry_run else archives.lock(project_dir):
             plan = archives.plan(project_dir, call.now if is_plausible else 0.0, settled["work_whole_days"], days)
             kept, to_archive = len(plan.pop(archives.KEEP)), settled["work_after"] == "archive"
-            report, numbers = _retire(call, project_dir, plan, to_archive)
+            report, numbers = _retire(project_dir, plan, to_archive, call.dry_run)
         report.update(project=os.path.basename(project_dir), kept=kept, artifacts_pruned=numbers[archives.THIN])
         report["archived" if to_archive else "deleted"] = numbers[archives.RETIRE]
         unreadable = [each for each in directories if os.path.isdir(each) and sessions.load(each) is None]
@@ -54,14 +54,14 @@ def prune(call: Call) -> int:
 
 
 def _retire(
-    call: Call, project_dir: str, plan: dict[str, list[Record]], to_archive: bool = True
+    project_dir: str, plan: dict[str, list[Record]], to_archive: bool = True, is_dry: bool = False
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """Carry out a plan, unless it is a dry run: what to report, and how many sessions there were of each kind."""
-    report: dict[str, Any] = {"archives": [], "left": {}, "dry_run": call.dry_run}
+    report: dict[str, Any] = {"archives": [], "left": {}}
     numbers = {}
     for kind, group in plan.items():
         path, reasons = "", {record.id: "" for record in group}
-        if not call.dry_run:
+        if not is_dry:
             into_archive = to_archive and kind != archives.THIN
             path, reasons = archives.retire(project_dir, group, kind, time.time(), into_archive)
         report["archives"] += [path] if path else []
@@ -79,16 +79,14 @@ def _details(report: dict[str, Any]) -> list[str]:
     "archive",
     option("--before", "YYYY-MM-DD", "ended before this day", type=instant, required=True),
     flag("--open", "sessions of open threads too"),
-    DRY_RUN,
 )
 def archive(call: Call) -> int:
     project_dir = call.project.dir
-    with contextlib.nullcontext() if call.dry_run else archives.lock(project_dir):
+    with archives.lock(project_dir):
         old, still_open = archives.before(project_dir, call.before, with_open=call.open)
-        report, numbers = _retire(call, project_dir, {archives.WHOLE: old})
+        report, numbers = _retire(project_dir, {archives.WHOLE: old})
     report.update(sessions=numbers[archives.WHOLE], open=still_open)
-    done = "Would archive" if call.dry_run else "Archived"
-    lines = ["%s %s." % (done, count(report["sessions"], "session")), *_details(report)]
+    lines = ["Archived %s." % count(report["sessions"], "session"), *_details(report)]
     lines += ["Sessions of open threads that stay: %d (--open archives them too)" % still_open] * bool(still_open)
     return call.answer(report, lines, 1 if report["left"] else 0)
 
@@ -97,10 +95,8 @@ def archive(call: Call) -> int:
 def restore(call: Call) -> int:
     if not call.all and call.what is None:
         newest = {(each.id, each.started): each for each in call.archived}.values()
-        none = "Nothing of this project is archived."
-        return call.listing(
-            "ARCHIVE ID STARTED SESSION=headline", [*newest], archives.Archived.brief, none
-        ) or 2 * bool(call.damaged)
+        head, none = "ARCHIVE ID STARTED SESSION=headline", "Nothing of this project is archived."
+        return call.listing(head, [*newest], archives.Archived.brief, none) or 2 * bool(call.damaged)
     with archives.lock(call.project.dir):
         names = {os.path.basename(call.what or "").replace(archives.ENDING, "")}
         if not call.all and names.isdisjoint(each.archive for each in call.archived):
@@ -119,7 +115,7 @@ def restore(call: Call) -> int:
     return call.answer(report, lines, 2 if call.damaged else 1 if report["refused"] or report["forgotten"] else 0)
 
 
-@verb("backfill", flag("--all", "every project, not only this one", dest="all_projects"), DRY_RUN)
+@verb("backfill", flag("--all", "every project, not only this one", dest="all_projects"))
 def backfill(call: Call) -> int:
     root, paths = call.root, backfills.paths(config_dir())
     work = backfills.Backfill(root, "" if call.all_projects else call.project.dir, call.now, config.load(root))
@@ -133,7 +129,7 @@ def backfill(call: Call) -> int:
             kinds[kind] += 1
     try:
         # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
-        for source in sorted(wanted, key=lambda source: (source.started, source.modified)) * (not call.dry_run):
+        for source in sorted(wanted, key=lambda source: (source.started, source.modified)):
             try:
                 kinds[work.make(source)] += 1
             except (OSError, ValueError) as error:
@@ -144,12 +140,10 @@ def backfill(call: Call) -> int:
         for project_dir in work.made:
             views.refresh(project_dir)
     made = kinds.pop(backfills.MADE, 0)
-    report = {"dry_run": call.dry_run, "to_read": len(wanted), "made": made, "left_alone": dict(sorted(kinds.items()))}
+    report = {"to_read": len(wanted), "made": made, "left_alone": dict(sorted(kinds.items()))}
     lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
     if not paths:
         lines = ["No transcripts in %s." % short(os.path.join(config_dir(), backfills.PROJECTS_DIR))]
-    elif call.dry_run:
-        lines = ["Would read %s." % count(len(wanted), "transcript")]
     skipped = ["%d %s" % (number, kind) for kind, number in sorted(kinds.items())]
     lines += ["Skipped: %s." % ", ".join(skipped)] if skipped else []
     lines += ["What changed just now may go on: a later run takes it."] if backfills.FRESH in kinds else []

@@ -11,15 +11,15 @@ from ..base.text import brief
 from ..memory import foreign, transfer, views
 from ..notes import team as teams
 from ..notes.shelf import Shelf
-from .arguments import ALL_PROJECTS, DRY_RUN, option, verb
+from .arguments import ALL_PROJECTS, option, verb
 from .call import Call
 from .notes import list_notes, show_note
-from .output import Refusal, complain, count, line, passage, short
+from .output import Refusal, complain, count, line, short
 
 _NAME = option("name", "NOTE", "by its name")
 
 
-@verb("share", _NAME, DRY_RUN)
+@verb("share", _NAME)
 def share(call: Call) -> int:
     note, checkout = call.find_note(call.name, is_readable=True), call.project.root
     if note.scope == settings.TEAM_SCOPE:
@@ -32,16 +32,14 @@ def share(call: Call) -> int:
         rows = [row.partition(": ")[0] if "secret" in row else row for row in rows]
         raise Refusal("%s is not for others to see; nothing was written. Correct it:\n%s" % (note.ref, "\n".join(rows)))
     is_new = not os.path.lexists(path)
-    if not call.dry_run:
-        folder = os.path.dirname(path)
-        os.makedirs(folder, exist_ok=True)
-        if any(map(os.path.islink, (path, folder, os.path.dirname(folder)))):
-            raise Refusal("%s is a link. Replace it by a folder of the checkout" % short(folder))
-        files.write(path, text, durable=True)
-        os.chmod(path, 0o644)  # a file of the checkout is not private
-    done = "Would write %s:" if call.dry_run else "Shared in %s; commit it:" if is_new else "Replaced %s; commit it:"
-    value = {"note": note.ref, "file": path, "text": text, "written": not call.dry_run}
-    return call.answer(value, [done % short(path), "", passage(text.rstrip("\n"))])
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    if any(map(os.path.islink, (path, folder, os.path.dirname(folder)))):
+        raise Refusal("%s is a link. Replace it by a folder of the checkout" % short(folder))
+    files.write(path, text, durable=True)
+    os.chmod(path, 0o644)  # a file of the checkout is not private
+    done = "Shared in %s; commit it:" if is_new else "Replaced %s; commit it:"
+    return call.answer({"note": note.ref, "file": path, "text": text}, [done % short(path), "", text.rstrip("\n")])
 
 
 @verb("team unshare", _NAME, about="remove one from the checkout")

@@ -16,7 +16,6 @@ from .call import Call
 from .output import Refusal, count, table
 
 _CHARTED = 20
-_NOTES_SHOWN = 10
 _TREND_RATINGS = 4  # fewer show no trend
 _BARS = "▁▂▃▄▅▆▇█"
 _KINDS = {
@@ -77,28 +76,17 @@ def rate(call: Call) -> int:
     return call.answer(rating, ["Rated /%s %d of 5." % (skill, call.rating)])
 
 
-@verb("signals", option("skill", "SKILL", "one skill, with its notes", nargs="?"))
+@verb("signals")
 def signals(call: Call) -> int:
     groups: dict[str, list[dict[str, Any]]] = {}
     for rating in ratings.load(call.project.dir):
         groups.setdefault(rating["skill"], []).append(rating)
-    noted = []
-    if call.skill:
-        skill = briefing.skill_name(call.skill)
-        if skill not in groups:
-            raise Refusal('no ratings of "%s" here. See: harness memory signals' % call.skill)
-        groups = {skill: groups[skill]}
-        noted = [each for each in reversed(groups[skill]) if each.get("note")][:_NOTES_SHOWN]
-    notes = ["  %s  %s  %s" % (each.get("date"), each["rating"], each["note"]) for each in noted]
-    notes = ["", "Notes, newest first", *notes] if notes else []
+    head = "SKILL #RATINGS #MEAN #RECENT=recent_mean TREND LATEST=chart NOTE"
     none = "No ratings here yet. Give one: harness memory rate SKILL 1-5"
-    return call.listing(
-        "SKILL #RATINGS #MEAN #RECENT=recent_mean TREND LATEST=chart", sorted(groups.items()), _signal, none, notes
-    )
+    return call.listing(head, sorted(groups), lambda skill: _signal(skill, groups[skill]), none)
 
 
-def _signal(named: tuple[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    skill, group = named
+def _signal(skill: str, group: list[dict[str, Any]]) -> dict[str, Any]:
     numbers = [each["rating"] for each in group]
     half, trend = len(numbers) // 2, ""
     if len(numbers) >= _TREND_RATINGS:
@@ -106,4 +94,6 @@ def _signal(named: tuple[str, list[dict[str, Any]]]) -> dict[str, Any]:
         trend = "steady" if abs(change) < 0.5 else "better" if change > 0 else "worse"
     means = {"mean": round(mean(numbers), 2), "recent_mean": round(mean(numbers[-settings.RECENT_RATINGS :]), 2)}
     chart = "".join(_BARS[round((number - 1) / 4 * 7)] for number in numbers[-_CHARTED:])
-    return {"skill": skill, "ratings": numbers, **means, "trend": trend, "chart": chart, "last": group[-1]}
+    noted = [each["note"] for each in group if each.get("note")]
+    row = {"skill": skill, "ratings": numbers, **means, "trend": trend, "chart": chart, "last": group[-1]}
+    return {**row, "note": noted[-1] if noted else ""}

@@ -38,16 +38,16 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--scope", choices=settingsfile.SCOPES, default="user", help=scopes)
     guard = parser.add_mutually_exclusive_group()
     guard.add_argument("--no-guard", action="store_false", dest="guard", default=None, help="leave the guard out")
-    for group, name, about in (
-        (guard, "--guard", "add the guard (default, unless left out)"),
-        (parser, "--dry-run", "show what would change, change nothing"),
-        (parser, "--uninstall", "remove the hooks; the memory stays"),
-        (parser, "--backfill", "and remember earlier sessions from their transcripts"),
-        (parser, "--statusline", "and show sessions and open work in the status line, if none is set"),
-        (parser, "--purge", "with --uninstall: delete the memory too, after asking"),
-        (parser, "--yes", "with --purge: do not ask"),
+    guard.add_argument("--guard", action="store_true", default=None, help="add the guard (default, unless left out)")
+    for name, about in (
+        ("--dry-run", "show what would change, change nothing"),
+        ("--uninstall", "remove the hooks; the memory stays"),
+        ("--backfill", "and remember earlier sessions from their transcripts"),
+        ("--statusline", "and show sessions and open work in the status line, if none is set"),
+        ("--purge", "with --uninstall: delete the memory too, after asking"),
+        ("--yes", "with --purge: do not ask"),
     ):
-        group.add_argument(name, action="store_true", default=None, help=about)
+        parser.add_argument(name, action="store_true", help=about)
     parser.add_argument("--version", action="version", version="harness-memory %s" % __version__)
     args = parser.parse_args(argv)
     is_wrong = args.uninstall and (args.backfill or args.statusline or args.guard is not None)
@@ -138,7 +138,9 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     parts += ["`%s`" % output.short(link)] if link else []
     what, where = "Installed" if is_changed else "Already up to date", output.short(target.path)
     _say("%s: %s (%s; self-test passed, slowest hook %.0f ms)", what, where, ", ".join(parts), slowest)
-    _say("Remembered: %s", _remembered(target.store, command))
+    past = "; %s still on this machine: %s backfill --all" % (output.count(_transcripts(), "earlier session"), command)
+    nothing = "nothing yet; it begins with the next session" + past * bool(_transcripts())
+    _say("Remembered: %s", _remembered(target.store) or nothing)
     _say("Try: start `claude` as ever; then %s status, or %s view --open. Undo: %s", command, command, undo)
     return code
 
@@ -146,8 +148,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
 def _offer_backfill(store: str, args: argparse.Namespace) -> int:
     """Remember earlier sessions, if the user says so by option or by answer."""
     number = _transcripts()
-    is_new = number and not _counts(store)[0]
-    if is_new and not args.backfill and sys.stdin.isatty() and sys.stdout.isatty():
+    if number and not _remembered(store) and not args.backfill and sys.stdin.isatty() and sys.stdout.isatty():
         question = "Claude Code still has the transcripts of %s. Remember these too? [Y/n] "
         print(output.passage(question % output.count(number, "session")), end="", flush=True)
         args.backfill = sys.stdin.readline().strip().lower() in ("", "y", "yes")
@@ -160,19 +161,11 @@ def _transcripts() -> int:
     return sum(name.endswith(".jsonl") and not name.startswith("agent-") for name in listed)
 
 
-def _counts(store: str) -> tuple[int, int]:
-    """Sessions and projects that are remembered."""
+def _remembered(store: str) -> str:
+    """How many sessions of how many projects the memory holds; "" for none."""
     numbers = [len(files.names(os.path.join(path, settings.EPISODES_DIR))) for path in files.folders(store)]
-    return sum(numbers), sum(map(bool, numbers))
-
-
-def _remembered(store: str, command: str) -> str:
-    (sessions, projects), transcripts = _counts(store), _transcripts()
-    if sessions:
-        numbers = output.count(sessions, "session"), output.count(projects, "project")
-        return "%s of %s, in %s" % (*numbers, output.short(store))
-    past = "%s still on this machine: %s backfill --all" % (output.count(transcripts, "earlier session"), command)
-    return "nothing yet; it begins with the next session" + ("; %s" % past if transcripts else "")
+    projects = output.count(sum(map(bool, numbers)), "project")
+    return "%s of %s, in %s" % (output.count(sum(numbers), "session"), projects, output.short(store)) * any(numbers)
 
 
 def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argparse.Namespace) -> int:
