@@ -191,9 +191,7 @@ class Call(argparse.Namespace):
         for shelf in self.shelves:
             if shelf.scope == scope:
                 return shelf
-        if scope == settings.TEAM_SCOPE:
-            raise Refusal("this checkout has no notes of a team. Share one: harness memory share NAME")
-        raise Refusal("--scope local: no session runs here. Choose --scope project or user")
+        raise Refusal("no %s notes here: no session runs, or the checkout has none. Choose another --scope" % scope)
 
     def writing(self, scope: str) -> Shelf:
         if scope == settings.TEAM_SCOPE:

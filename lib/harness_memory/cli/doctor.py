@@ -8,7 +8,7 @@ import sys
 from typing import Iterator, NamedTuple
 
 from .. import __version__
-from ..base import clock, config, files, health, invocation, settings
+from ..base import clock, config, files, health, settings
 from ..memory import backfill, checks, views
 from ..memory import sync as syncing
 from ..notes import shelf as notebook
@@ -21,6 +21,7 @@ from .sync import summary as sync_summary
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _SHOWN = 5
+_WRONG = (checks.DAMAGED, checks.MODE)
 
 
 class Check(NamedTuple):
@@ -70,7 +71,7 @@ def _checks(call: Call) -> Iterator[Check]:
     remedy = "read and then delete the files in %s" % short(health.failures_dir(root))
     text = "%s in the last 7 days" % (count(len(recent), "failed run") if recent else "none")
     yield Check(WARN if recent else OK, "failures", text, remedy, details)
-    yield from _files(call)
+    yield _files(call)
     claude = os.path.join(glob.escape(call.project.root), settings.CLAUDE_DIR)
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
@@ -123,21 +124,19 @@ def _store(call: Call) -> Check:
     return Check(OK, "store", "%s: %s" % (short(call.root), text))
 
 
-def _files(call: Call) -> Iterator[Check]:
-    """Damaged files but for settings, which have a check of their own, and files that others can read."""
+def _files(call: Call) -> Check:
+    """Damaged files, and those that others can read; settings have checks of their own."""
+    wrong = [each for each in _findings(call, call.all_dirs, with_views=False) if each.kind in _WRONG]
+    wrong = [each for each in wrong if not each.file.endswith((settings.CONFIG_FILE, settings.GUARD_FILE))]
+    text = "%s damaged, newer than this version, or readable by others" % count(len(wrong), "file")
+    details = ["%s: %s (%s)" % (short(each.file), each.what, each.remedy) for each in wrong]
+    remedy = "as each line says; all of them: harness memory verify --all-projects"
+    return Check(FAIL, "files", text, remedy, details) if wrong else Check(OK, "files", "all readable, and private")
+
+
+def _findings(call: Call, dirs: list[str], with_views: bool = True) -> list[checks.Finding]:
     findings = [*checks.check_store(call.root, call.now)] if os.path.isdir(call.root) else []
-    for path in call.all_dirs:
-        findings += checks.check_project(path, call.now, with_views=False)
-    opened = sum(finding.kind == checks.MODE for finding in findings)
-    if opened:
-        text = "%s of the memory can be read by others" % count(opened, "file")
-        yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % invocation.quote(call.root))
-    damaged = [each for each in findings if each.kind == checks.DAMAGED]
-    damaged = [each for each in damaged if not each.file.endswith((settings.CONFIG_FILE, settings.GUARD_FILE))]
-    text = "%s damaged, unreadable or newer than this version" % count(len(damaged), "file")
-    details = ["%s: %s (%s)" % (short(each.file), each.what, each.remedy) for each in damaged]
-    remedy = "as each line says; for all rules: harness memory verify --all-projects"
-    yield Check(FAIL, "files", text, remedy, details) if damaged else Check(OK, "files", "all readable")
+    return findings + [each for path in dirs for each in checks.check_project(path, call.now, with_views=with_views)]
 
 
 @verb("rebuild", ALL_PROJECTS)
@@ -163,9 +162,7 @@ def rebuild(call: Call) -> int:
 
 @verb("verify", ALL_PROJECTS)
 def verify(call: Call) -> int:
-    dirs = call.dirs
-    findings = [*checks.check_store(call.root, call.now)]
-    findings += [each for path in dirs for each in checks.check_project(path, call.now)]
+    dirs, findings = call.dirs, _findings(call, call.dirs)
     lines = ["%s: every file is valid." % (short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project"))]
     if findings:
         places = ["%s %s" % (os.path.relpath(each.file, os.path.realpath(call.root)), each.what) for each in findings]

@@ -311,8 +311,6 @@ def supersede(call: Call) -> int:
     old, new = call.find_note(call.old, call.scope), call.find_note(call.new, call.scope, is_readable=True)
     if old.ref == new.ref:
         raise Refusal("a note cannot supersede itself: %s" % old.ref)
-    if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
-        raise Refusal("%s has a wider scope than %s, which overrides it" % (new.ref, old.ref))
     with call.writing(new.scope) as shelf:
         new = call.find_note(new.ref, is_readable=True)
         ref = old.slug if old.scope == new.scope else old.ref

@@ -26,10 +26,11 @@ The history here and in the remote now begins with the present state. Other mach
 What others may keep: clones and backups of the remote, caches and forks of its host, machines that never sync again."""
 
 
-def _prepare(call: Call) -> None:
+def _configured(call: Call) -> Store:
     call.prepare(with_project=False)
     if not syncing.configuration(call.root).get("remote"):
         raise Refusal("no remote is set. Run: harness memory sync init URL")
+    return Store(call.root, os.environ)
 
 
 @verb(
@@ -39,14 +40,14 @@ def _prepare(call: Call) -> None:
     about="commit, fetch, merge, push (the default)",
 )
 def run(call: Call) -> int:
-    _prepare(call)
+    store = _configured(call)
     if call.auto:
         is_auto = call.auto == "on"
         paths = _set_auto(call.root, is_auto)
         text = "Sessions sync in the background when they start and end" if is_auto else "Sessions do not sync any more"
         return call.answer({"auto": is_auto, "settings": paths}, ["%s (%s)." % (text, ", ".join(map(short, paths)))])
     if not call.background:
-        return _run(call)
+        return _run(call, store)
     started = os.path.join(call.root, settings.SYNC_DIR, "started")
     if not config.is_off(os.environ) and not 0 <= time.time() - files.modified(started) < _EVERY_SECONDS:
         files.touch(started)
@@ -56,8 +57,7 @@ def run(call: Call) -> int:
     return 0
 
 
-def _run(call: Call) -> int:
-    store = Store(call.root, os.environ)
+def _run(call: Call, store: Store) -> int:
     try:
         with store.lock():
             result = store.sync(call.now)
@@ -87,27 +87,27 @@ def init(call: Call) -> int:
         if os.path.isdir(os.path.dirname(url)) and not files.names(url):
             Store(call.root, os.environ).git("init", "-q", "--bare", url)
     remote = normalize(url, os.getcwd())
-    if not remote:
-        raise Refusal("%s is not the address of a repository" % line(redact(url)))
     used = {each for path in call.all_dirs for each in identity.remotes(path)}
     words = ["git", "config", "--get-regexp", r"^remote\..*url$"]
     listed = subprocess.run(words, cwd=project.root, capture_output=True).stdout.decode("utf-8", "replace").splitlines()
     used |= {normalize(row.partition(" ")[2], project.root) for row in listed} | {"file:" + project.root}
-    if remote in used:
-        what = "%s holds the code of a project: whoever reads the code would read your memory" % line(remote)
-        raise Refusal("%s. Name another repository" % what)
+    if not remote or remote in used:
+        what = (
+            "holds the code of a project: whoever reads the code would read your memory" if remote else "is no address"
+        )
+        raise Refusal("%s %s. Name another repository" % (line(redact(url)), what))
     if remote.partition("/")[0] in _PUBLIC and not call.private:
         question = "Is %s a private repository? A public one shows your memory to everybody. Type yes: " % line(remote)
         if not sys.stdin.isatty() or not confirm(question):
             raise Refusal("%s may be public. Make sure that it is private, then add --private" % line(remote))
     since = time.strftime("%Y-%m-%d", time.localtime(call.since)) if call.since else ""
     syncing.configure(call.root, remote=url, since=since)
-    return _run(call)
+    return _run(call, _configured(call))
 
 
 @verb("sync status", about="the remote, the last result, what is left out")
 def status(call: Call) -> int:
-    _prepare(call)
+    _configured(call)
     value = {**syncing.configuration(call.root), "last": syncing.last(call.root)}
     value["remote"] = _shown(value["remote"])
     rows = [["Remote", value["remote"]], ["Last", summary(call.root)], ["Automatic", "on" if value["auto"] else "off"]]
@@ -125,9 +125,8 @@ def summary(root: str) -> str:
 
 @verb("sync off", about="stop syncing; memory, remote and history stay")
 def off(call: Call) -> int:
-    _prepare(call)
-    if syncing.configuration(call.root)["auto"]:
-        _set_auto(call.root, False)
+    _configured(call)
+    _set_auto(call.root, False)
     syncing.configure(call.root, remote="")
     return call.answer({"remote": None}, ["This store is not synced any more. Nothing was deleted."])
 
@@ -154,8 +153,7 @@ def exclude(call: Call) -> int:
 
 @verb("sync purge-history", YES, about="after `forget`: replace all former states by the present one")
 def purge(call: Call) -> int:
-    _prepare(call)
-    store = Store(call.root, os.environ)
+    store = _configured(call)
     if not call.yes:
         number = count(int(store.git("rev-list", "--count", syncing.BRANCH)), "commit")
         what = "The %s of %s would become one. Nothing was changed. To do it: the same again with --yes"
