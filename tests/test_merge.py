@@ -12,7 +12,7 @@ from harness_memory.memory.merge import Tree
 
 HOME = "shop-2adf9f1e26ea"
 EPISODE = HOME + "/episodes/session-2026-10-01T000000Z-%s.json"
-META = HOME + "/WORK/2026-10-01/%s/META.yaml"
+CAPTURE = HOME + "/WORK/2026-10-01/%s/capture.json"
 
 
 class Play:
@@ -46,8 +46,7 @@ class Play:
                 versions["gone"][hexdigest(note)[:16]] = at + ".000Z"
                 del versions["files"][note]
             elif kind == 2:
-                meta = "session_id: %s\nclaude_session: %s-0\nstarted: %sZ\nended: %sZ\n" % (id, id, at, at)
-                tree[META % id] = self.put(meta.encode())
+                tree[CAPTURE % id] = self.put({"ended": at + "Z", "n": self.chance.random()})
                 tree[EPISODE % id] = self.put({"session_id": id + "-0", "ended": at + "Z", "n": self.chance.random()})
             elif kind == 3:
                 line = b'{"at": "%sZ", "n": %f}\n' % (at.encode(), self.chance.random())

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -68,7 +67,6 @@ class Merged:
         self.base, self.ours, self.theirs, self._loaded = base, ours, theirs, load
         self.tree: Tree = {}
         self.made: dict[str, bytes] = {}
-        self._sessions = [(side, _by_session(side)) for side in (ours, theirs)]
         self._versions = [self._value(side, settings.VERSIONS_FILE) or _no_versions() for side in (ours, theirs)]
         for path in sorted({*ours, *theirs} - {settings.VERSIONS_FILE}):
             sha = self._chosen(path, base.get(path), ours.get(path), theirs.get(path))
@@ -109,8 +107,10 @@ class Merged:
         if rule == ARCHIVE:
             self.tree["%s-%s%s" % (path[: -len(archive.ENDING)], max(o, t)[:8], archive.ENDING)] = max(o, t)
             return min(o, t)
-        if rule == SESSION:
-            return max((self._rank(side, groups[unit(path)]), side[path]) for side, groups in self._sessions)[1]
+        if rule == SESSION:  # of the side on which it ended, or was struck of a forgotten text, later
+            sides, name = (self.ours, self.theirs), unit(path)
+            ends = [max(self._ended(side, name), self._marked(side, name, "transcripts")) for side in sides]
+            return max(zip(ends, (o, t)))[1]
         contents = [self.load(sha) if sha else b"" for sha in (b, o, t)]
         try:
             return self._make(rule(*contents))
@@ -122,7 +122,7 @@ class Merged:
         states = []
         for sha, known in zip((o, t), self._versions):
             at = known["files"].get(path, ("", ""))[0] if sha else known["gone"].get(_mark(path), "")
-            states.append((at, (0 if sha else 1) if at else (0 if sha else -1), sha or ""))
+            states.append((at, bool(sha) != bool(at), sha or ""))  # at one time what is gone, without one what is there
         winner, loser = max(states), min(states)
         if winner[2] and loser[2] and b not in (o, t) and rule_of(path) == PAGE:
             folder, _, rest = path.partition("/")
@@ -145,42 +145,23 @@ class Merged:
                 needless.add(path)
         return needless
 
-    def _rank(self, tree: Tree, paths: list[str]) -> str:
-        """When a session last did something, or was struck of a forgotten text."""
-        session = self._session(tree, paths)
-        marks = self._value(tree, _marks(home(paths[0]))).get("transcripts") or {}
-        return max(session.ended, marks.get(session.claude_id, "")) if session else ""
+    def _ended(self, tree: Tree, session: str) -> str:
+        """When a session last did something."""
+        project, _, name = session.partition("/")
+        path = "%s/%s/%s/%s" % (project, settings.WORK_DIR, name, settings.CAPTURE_FILE)
+        return str(self._value(tree, path).get("ended", ""))
 
-    def _session(self, tree: Tree, paths: list[str]) -> archive.Archived | None:
-        own = [path for path in paths if path.endswith("/" + settings.META_FILE) or settings.EPISODES_DIR in path]
-        contents = {path.partition("/")[2]: self.load(tree[path]) for path in own}
-        return archive.Archived("", contents) if contents else None
+    def _marked(self, tree: Tree, session: str, key: str) -> str:
+        """When a session (`sessions`), or a text of it (`transcripts`), was forgotten."""
+        project, _, id = session.split("/")
+        marks = self._value(tree, "%s/%s/%s" % (project, settings.STATE_DIR, settings.FORGOTTEN_FILE)).get(key) or {}
+        return max([at for claude_id, at in marks.items() if safe_id(claude_id).startswith(id)], default="")
 
     def _forgotten(self) -> set[str]:
         """The paths of sessions that were forgotten after they last did something."""
-        values = {project: self._value(self.tree, _marks(project)) for project in map(home, self.tree)}
-        marks: dict[str, dict[str, str]] = {project: value.get("sessions") or {} for project, value in values.items()}
-        size = settings.SHORT_ID_CHARS[0]
-        heads = {(project, safe_id(id)[:size]) for project in marks for id in marks[project]}
-        gone: set[str] = set()
-        for name, paths in _by_session(self.tree).items():
-            project, _, id = name.split("/")
-            session = self._session(self.tree, paths) if (project, id[:size]) in heads else None
-            if session and session.ended < marks[project].get(session.claude_id, ""):
-                gone.update(paths)
-        return gone
-
-
-def _by_session(tree: Tree) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(tree):
-        groups[unit(path)].append(path)
-    groups.pop("", None)
-    return groups
-
-
-def _marks(project: str) -> str:
-    return "%s/%s/%s" % (project, settings.STATE_DIR, settings.FORGOTTEN_FILE)
+        marks = {session: self._marked(self.tree, session, "sessions") for session in {*map(unit, self.tree)} - {""}}
+        gone = {session for session, at in marks.items() if at and self._ended(self.tree, session) < at}
+        return {path for path in self.tree if unit(path) in gone}
 
 
 def _no_versions() -> dict[str, Any]:
