@@ -17,7 +17,7 @@ _PAGE_LINES, _HEAD_CHARS = 20, 80  # from how many on a prompt is a page; where 
 _LONG = 32  # words; rules are shorter
 _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
-_QUOTES = ('"', "“", "«", "「")
+_QUOTES = ('"', "“", "«", "「", "（")
 _words: dict[str, list[str]] = {}  # the named lists of the table
 
 
