@@ -19,6 +19,7 @@ _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and o
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
 _QUOTES = ('"', "“", "«", "「", "（")
 _words: dict[str, list[str]] = {}  # the named lists of the table
+_spellings: list[list[str]] = []  # one of them: what is written so is read so
 
 
 def stated(prompt: str) -> list[str]:
@@ -39,6 +40,7 @@ def _table() -> list[tuple[str, str]]:
     with open(__file__.rpartition(".")[0] + ".txt", encoding="utf-8") as file:
         rows = [line.partition(" ") for line in file.read().replace("|\n     ", "|").split("\n")]
     _words.update({name: items.split("|") for name, _, items in rows if name.isalpha()})
+    _spellings[:] = [(" %s " % pair.replace("=", " = ")).split("=") for pair in _words["spellings"]]
     return [(name, items) for name, _, items in rows if name[:1] in ("+", "-")]
 
 
@@ -122,11 +124,9 @@ def _normal(text: str, marks: str) -> str:
     marked = [" ^ " if char in ",;:(—–，：" else char for char in "".join(parts)]
     chars = [char if char == " ^ " or char.isalnum() or char in "'-_." else " " for char in marked]
     bare = " %s " % "".join(chars)
-    for old, _, new in [spelling.partition("=") for spelling in _words["spellings"]]:
-        bare = bare.replace(" %s " % old, " %s " % new)
+    for old, new in _spellings:
+        bare = bare.replace(old, new)
     words = [*filter(None, [word.strip(".'") for word in bare.split()])]
-    if "please" in words:
-        words = [*[word for word in words if word != "please"], "please"]
     while words[1:] and (words[0] == "^" or (words[0] in _words["openers"] and (words[0] != "no" or words[1] == "^"))):
         del words[0]
     return " ^^ ^ %s %s %s " % (" ".join(words), marks, " ".join(_marks(text, ["^^", "^", *words])))
@@ -158,4 +158,4 @@ def _marks(text: str, words: list[str]) -> list[str]:
     marks += ["@these"] if sum([word in _words["these"] for word in words]) > 1 else []
     marks += ["@long"] if len(words) > _LONG else []
     names = [word for word in text.split() if word.isascii() and word[1:] not in (word[1:].lower(), word[1:].upper())]
-    return [*marks, "@names"] if len(names) > 1 else marks
+    return [*marks, "@names"] if len(names) > 1 or any("_" in word[1:-1] for word in words) else marks
