@@ -103,8 +103,8 @@ def health_checks(call: Call) -> Iterator[Check]:
     elif not every:
         yield Check(FAIL, "install", "not installed: no settings file here holds our hooks", installs.INSTALL)
     guard = installs.guard(call, every)
-    asked = ago(runs["PreToolUse"]) if runs["PreToolUse"] else "never"
-    asked = ", last asked %s (to test it: harness guard test)" % asked if guard.state == installs.ON else ""
+    asked = "last asked %s" % ago(runs["PreToolUse"]) if runs["PreToolUse"] else "not asked yet"
+    asked = ", %s (to test it: harness guard test)" % asked if guard.state == installs.ON else ""
     yield Check(OK if guard.is_well else WARN, "guard", guard.line() + asked, guard.remedy, guard.why[1:])
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")

@@ -21,6 +21,7 @@ from typing import Any, Callable, Iterable, Sequence
 from ..base import clock
 
 COULD_NOT = 2
+WIDE = 100
 _CLOSED_PIPE, _INTERRUPTED = 141, 130  # exit codes, as a shell reports them
 _LAST_COLUMNS, _LEAST_COLUMNS = 34, 16  # what a narrow terminal leaves to the last column; as wide as a time
 _STATES = re.compile(
@@ -112,19 +113,20 @@ def _dressed(text: str) -> str:
     if not sys.stdout.isatty():
         return text
     if width(text) > columns() and "-> " not in text:
-        indent = len((_HEAD.match(text) or [""])[0])
-        text = textwrap.fill(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False)
+        first, rest = (" " * len(part) for part in (text[: -len(text.lstrip())], (_HEAD.match(text) or [""])[0]))
+        options: Any = {"break_long_words": False, "break_on_hyphens": False}  # a path stays one word
+        text = textwrap.fill(text.lstrip(), columns(), initial_indent=first, subsequent_indent=rest, **options)
     if os.environ.get("NO_COLOR"):
         return text
     return _STATES.sub(lambda match: "\x1b[%sm%s\x1b[0m" % (_COLOURS.get(match[0], "31"), match[0]), text)
 
 
 def by_remedy(findings: Iterable[tuple[str, str]], most: int) -> list[str]:
-    """(text, remedy) of findings as lines below their remedies, of many the first few."""
+    """(text, remedy) of findings as lines above their remedies, of many the first few."""
     groups: dict[str, list[str]] = {}
     for text, remedy in findings:
-        groups.setdefault(remedy, ["", remedy[:1].upper() + remedy[1:] + ":"]).append("  " + line(text))
-    return [row for group in groups.values() for row in some(group, most + 2, "  ")]
+        groups.setdefault(remedy, []).append("  " + line(text))
+    return [row for remedy, group in groups.items() for row in ("", *some(group, most, "  "), "  -> " + remedy)]
 
 
 def some(lines: list[str], most: int, indent: str = "") -> list[str]:
@@ -192,12 +194,15 @@ def table(rows: Sequence[Sequence[object]], right: tuple[int, ...] = (), *, is_c
             cell = cut(cell, widths[i])
             space = " " * (widths[i] - width(cell))
             head += (space + cell if i in right else cell + space) + "  "
+        last = " " * (widths[-1] - width(last)) + last if len(cells) in right else last
         lines.append((head + cut(last, max(10, edge - width(head)))).rstrip())
     return lines
 
 
 def cell(value: object) -> str:
-    """A value in a table: a time in local time, of a list its length."""
+    """A value in a table: of a list its length, a time in local time, in a narrow one without the year."""
+    if clock.parse(value) is not None and columns() < WIDE:
+        return local(value)[len("2026-") :]
     return line(len(value)) if isinstance(value, list) else local("-" if value in (None, "") else str(value))
 
 

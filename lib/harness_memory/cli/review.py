@@ -107,6 +107,6 @@ def rules(call: Call) -> int:
         held.append({**value, "overridden": kinds.count("log"), "recurred": len(again), "rule": note.description})
     waits = count(len(review.stated(project_dir)), "rule")
     after = ["", "Stated in prompts and not reviewed: %s. See: harness memory review" % waits]
-    head = "NOTE BINDS LAST #FOLLOWED #STOPPED #OVERRIDDEN #RECURRED RULE"
+    head = "NOTE BINDS LAST #KEPT=followed #STOPPED #LET=overridden #AGAIN=recurred RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
     return call.listing(head, held, lambda rule: rule, none, after)

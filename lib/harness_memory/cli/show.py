@@ -16,7 +16,7 @@ from ..session.capture import is_prompt
 from . import notes
 from .arguments import ALL_PROJECTS, SINCE, flag, limit, option, verb
 from .call import Call
-from .output import Refusal, columns, cut, line, local, short, table
+from .output import WIDE, Refusal, columns, cut, line, local, short, table
 
 _NEAR = 2  # entries before and after a match
 _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
@@ -40,7 +40,7 @@ def list_all(call: Call) -> int:
     every = [record for record in every if call.branch in (None, record.branch)]
     every = [record for record in every if call.since is None or record.seen >= call.since]
     every.sort(key=lambda record: (record.started, record.id), reverse=True)
-    wide = "#MIN=minutes BRANCH #FILES " if columns() >= 100 else ""
+    wide = "#MIN=minutes BRANCH #FILES " if columns() >= WIDE else ""
     head = "PROJECT=name " * call.all_projects + "ID STARTED STATUS=end " + wide + "SESSION=headline"
     return call.listing(head, every, Record.brief, "No sessions here.")
 

@@ -54,7 +54,9 @@ def stats(call: Call) -> int:
         kinds[kind] = {"items": len(used), "used": sum(uses.values()), **uses}
     lines = ["%s, %d tokens each on average" % (count(len(receipts), "session"), average)]
     rows = [[_KINDS.get(kind, kind), *share.values()] for kind, share in kinds.items()]
-    lines += ["", *table([["", "INJECTED", "USED", *map(str.upper, _USES)], *rows], right=(1, 2, 3, 4))] if rows else []
+    lines += (
+        ["", *table([["", "INJECTED", "USED", *map(str.upper, _USES)], *rows], right=(1, 2, 3, 4, 5))] if rows else []
+    )
     value = {"sessions": len(receipts), "kinds": kinds, "tokens": tokens, "tokens_mean": average}
     return call.answer(value, lines if receipts else ["Nothing was injected into a session yet."])
 
