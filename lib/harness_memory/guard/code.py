@@ -7,8 +7,7 @@ what goes to a function of files as a path. Text that is only text is nothing.
 from __future__ import annotations
 
 from . import deletes, paths
-from .shell import TILDE, UNKNOWN
-from .words import joined
+from .shell import TILDE, UNKNOWN, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,18 +28,24 @@ _SHELLS = frozenset(
     """.split()
 )
 _TREES = frozenset("rmtree rm_rf rm_r remove_tree rmsync rimraf removesync emptydirsync rmdirsync rm".split())
-_DELETES = frozenset("remove unlink unlinksync".split())
 _OPENS = frozenset(
-    "open read_text read_bytes readfilesync readfile createreadstream file_get_contents path read copyfile".split()
+    "open read_text read_bytes readfilesync readfile createreadstream file_get_contents path read".split()
 )
 _WRITES = frozenset("write_text write_bytes writefilesync writefile appendfilesync file_put_contents".split())
-_METHODS = frozenset("write_text write_bytes read_text read_bytes".split())
-_HOMES = ("expanduser", "path.home()", "homedir()", "env.home", "dir.home", "env{home}")
-_HOME_NAMES = ("['home']", '["home"]', "('home')", '("home")')
-_TEMPORARY = ("tempfile", "mkdtemp", "mktemp", "tmpdir", "tmp_path", "temp_dir", "tempdir")
-_SENDS = ("requests.post", "requests.put", "urlopen", "http.client", "fetch(", "axios", "net::http", "httpx.post")
-_FETCHED = ("urlopen(", "requests.get(", "fetch(", "urlretrieve(", "downloadstring")
-_DECODES = ("b64decode", "decode_base64", "base64_decode", "'base64')", '"base64")', "fromhex(", "zlib.decompress")
+_MODES = ("'w", '"w', "'a", '"a', "'x'", '"x"', "+'", '+"')
+_HOMES = tuple("expanduser path.home() homedir() env.home dir.home env{home} ['home'] [\"home\"] ('home')".split())
+_TEMPORARY = tuple("tempfile mkdtemp mktemp tmpdir tmp_path temp_dir tempdir".split())
+# What the words of a body show: rule, detail, and words of which each group has one.
+_SIGNS = """
+system.fork-bomb a fork in a loop | fork() | while for(;;)
+exfil.environment the environment is sent | stringify(process.env dict(os.environ os.environ) environ.items |
+  requests.post requests.put urlopen http.client fetch( axios net::http httpx.post
+db.destroy all rows are deleted | .objects.all().delete() .delete_all .destroy_all
+remote.shell a socket and a shell | socket | /bin/sh /bin/bash pty.spawn cmd.exe
+remote.pipe-to-shell what was fetched is run | exec( eval( | urlopen( requests.get( fetch( urlretrieve( downloadstring
+code.hidden what is decoded is run | exec( eval( system( | b64decode decode_base64 base64_decode 'base64') "base64")
+  fromhex( zlib.decompress
+"""
 
 
 def body_of(call: Call, found: Trace) -> str:
@@ -87,7 +92,7 @@ def calls_of(body: str, name: str) -> list[Made]:
             callee = "system" if lower[start:at] in ("qw", "qx", "q") else lower[start:at]
             literals = inner.split() if lower[start:at] == "qw" else _literals(inner)
             owner, _, last = callee.rpartition(".")
-            if last in _METHODS:  # the path is what they belong to: Path('x').write_text(...)
+            if last.endswith(("_text", "_bytes")):  # the path is what they belong to: Path('x').write_text(...)
                 literals = found[-1][1] if not owner and found and found[-1][0] == "path" else _set_before(owner, body)
             found.append((callee, literals, inner.lower()[:400]))
         at += 1
@@ -156,57 +161,41 @@ def shell_texts(body: str, name: str, made: list[Made]) -> list[str]:
 
 
 def is_home(text: str) -> bool:
-    return any(home in text.replace(" ", "") for home in _HOMES) or any(each in text for each in _HOME_NAMES)
+    return any(home in text.replace(" ", "") for home in _HOMES)
 
 
 def check(body: str, call: Call, scope: Scope, made: list[Made], found: Trace) -> Iterator[tuple[str, str]]:
     """Findings against a body."""
-    lower = body.lower()
-    tight = lower.replace(" ", "")
-    if "fork()" in tight and ("while" in lower or "for(;;)" in tight):
-        yield "system.fork-bomb", "fork in a loop"
-    is_whole = any(
-        each in tight for each in ("stringify(process.env", "dict(os.environ", "os.environ)", "environ.items")
-    )
-    if is_whole and any(word in lower for word in _SENDS):
-        yield "exfil.environment", "the environment is sent"
-    if ".objects.all().delete()" in tight or ".delete_all" in lower or ".destroy_all" in lower:
-        yield "db.destroy", "all rows are deleted"
-    if "socket" in lower and any(each in lower for each in ("/bin/sh", "/bin/bash", "pty.spawn", "cmd.exe")):
-        yield "remote.shell", "a socket and a shell"
-    runs_text = "exec(" in lower or "eval(" in lower
-    if runs_text and any(each in lower for each in _FETCHED):
-        yield "remote.pipe-to-shell", "what was fetched is run"
-    elif (runs_text or "system(" in lower) and any(each in lower for each in _DECODES):
-        yield "code.hidden", "what is decoded is run"
-    is_scratch_base = "sqlite" in lower and (":memory:" in lower or "/tmp/" in lower)
+    tight = body.lower().replace(" ", "")
+    for line in _SIGNS.replace("\n  ", " ").strip().split("\n"):
+        sign, *groups = line.split("|")
+        if all(any(word in tight for word in group.split()) for group in groups):
+            yield sign.split()[0], sign.strip().partition(" ")[2]
+    is_scratch_base = "sqlite" in tight and (":memory:" in tight or "/tmp/" in tight)
     for callee, literals, text in made:
         last = callee.rpartition(".")[2].rpartition("::")[2]
         words = _set_before(text, body) + literals
         target = words[0] if words else ""
         target = TILDE + "/" + target.lstrip("~/") if is_home(text) or target[:1] == "~" else target
         if last in _TREES and (last not in ("rm", "rmdirsync", "rmsync") or "recursive" in text):
-            if target or not any(word in lower for word in _TEMPORARY):
-                rule = deletes.target_rule(target.rstrip("/") or target or UNKNOWN, call, scope, found)
-                if rule:
-                    yield rule, "%s(%s)" % (last, target.replace(TILDE, "~") or "…")
-        elif last in _DELETES and callee != last:
+            is_known = target or not any(word in tight for word in _TEMPORARY)
+            rule = deletes.target_rule(target.rstrip("/") or target or UNKNOWN, call, scope, found) if is_known else ""
+            if rule:
+                yield rule, "%s(%s)" % (last, target.replace(TILDE, "~") or "…")
+        elif last in ("remove", "unlink", "unlinksync") and callee != last:
             yield from _accessed(target, paths.DELETE, call, scope)
-        elif last in _WRITES or callee == "file.write" or (last in ("open", "fopen") and _is_written(text)):
+        elif (
+            last in _WRITES or callee == "file.write" or (last in ("open", "fopen") and any(m in text for m in _MODES))
+        ):
             yield from _accessed(target, paths.WRITE, call, scope)
-        elif last in _OPENS and words:
+        elif last in _OPENS:
             yield from _accessed(target, paths.READ, call, scope)
         if any(" " in literal and destroys(literal) for literal in literals) and not is_scratch_base:
             yield "db.destroy", "%s(…)" % last
-    at = tight.find("path.home()/")
-    if at >= 0:  # Path.home() / '.ssh' / 'id_rsa'
-        path = tight[at + 12 :].partition(")")[0].replace("'", "").replace('"', "")
-        access = paths.WRITE if "write_" in lower or _is_written(lower) else paths.READ
-        yield from _accessed(TILDE + "/" + path, access, call, scope)
-
-
-def _is_written(text: str) -> bool:
-    return any(each in text for each in ("'w", '"w', "'a", '"a', "'x'", '"x"', "+'", '+"'))
+    _, is_path, rest = tight.partition("path.home()/")
+    if is_path:  # Path.home() / '.ssh' / 'id_rsa'
+        access = paths.WRITE if "write_" in tight or any(mode in tight for mode in _MODES) else paths.READ
+        yield from _accessed(TILDE + "/" + rest.partition(")")[0].translate({39: None, 34: None}), access, call, scope)
 
 
 def _accessed(word: str, access: str, call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
@@ -243,22 +232,21 @@ def destroys(text: str) -> bool:
     if "db." in lower and any(word in lower.replace(" ", "") for word in _DOCUMENTS):
         return True
     quoted = "".join(text[:MAX_CHARS].split("'")[::2])  # without the contents of strings
-    lines = [line.partition("-- ")[0] if not line.lstrip().startswith("--") else "" for line in quoted.split("\n")]
-    return any(_destroys_rows(each.upper().replace("(", " ( ").split()) for each in "\n".join(lines).split(";"))
+    lines = [line.partition("--")[0] for line in quoted.split("\n")]
+    return any(_is_loss(each.upper().replace("(", " ( ").split()) for each in "\n".join(lines).split(";"))
 
 
-def _destroys_rows(words: list[str]) -> bool:
+def _is_loss(words: list[str]) -> bool:
     words = words[1:] if words[:1] in (["BEGIN"], ["WITH"]) else words
-    if words[:1] == ["DROP"] and len(words) > 2 and words[1] in _DROPPED:
+    rest = words[words.index("WHERE") + 1 :] if "WHERE" in words else []
+    verb, kind = (*words, "", "")[:2]
+    if verb == "DROP" and kind in _DROPPED and len(words) > 2:
         name = words[4] if words[2:4] == ["IF", "EXISTS"] and len(words) > 4 else words[2]
-        return not (words[1] in ("DATABASE", "SCHEMA") and is_scratch(name))
-    if words[:1] == ["TRUNCATE"]:
-        return len(words) > 1
-    if words[:2] == ["DELETE", "FROM"] or (words[:1] == ["UPDATE"] and "SET" in words[2:5]):
-        rest = words[words.index("WHERE") + 1 :] if "WHERE" in words else []
-        return len(words) > 2 and (not rest or rest[0] in ("TRUE", "1=1", "1") or rest[:3] == ["1", "=", "1"])
-    is_drop = words[:2] == ["ALTER", "TABLE"] and "DROP" in words
-    return is_drop and "CONSTRAINT" not in words and "DEFAULT" not in words
+        return not (kind in ("DATABASE", "SCHEMA") and is_scratch(name))
+    if (verb, kind) == ("DELETE", "FROM") or (verb == "UPDATE" and "SET" in words[2:5]):
+        return len(words) > 2 and (not rest or rest[0] in ("TRUE", "1=1", "1"))
+    is_column = (verb, kind) == ("ALTER", "TABLE") and "DROP" in words
+    return (verb == "TRUNCATE" and kind != "") or (is_column and {"CONSTRAINT", "DEFAULT"}.isdisjoint(words))
 
 
 def is_scratch(name: str) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from . import paths
 from .expand import CONTAINER
 from .outputs import find_parts
-from .shell import GLOBS, STAR, UNKNOWN, plain
-from .words import joined, narrows
+from .shell import GLOBS, STAR, UNKNOWN, joined, narrows, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from ..base.process import system
 from . import outputs, programs, shell
-from .shell import DIGITS, ENDS_WORD, NAME, OPEN, PASSED, SPECIAL, TILDE, UNKNOWN, TooMuch, Unreadable
-from .words import MAX_LISTED, MAX_PRODUCT, SPLIT, distinct, joined, name_of, split, unbraced
+from .shell import OPEN, PASSED, TILDE, UNKNOWN, TooMuch, Unreadable, distinct, joined, name_of, split, unbraced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,7 +326,7 @@ class Shell(shell.Reader):
                 assigned.append(name)
             words += self.word() if not name else [name + "=" + self.variables[name][0]] if is_declared else []
             self.is_kept = outer
-            if len(words) > 4 * MAX_LISTED:
+            if len(words) > 4 * shell.MAX_LISTED:
                 raise TooMuch("too long")
         if self.at == start:
             raise self.fail("nothing to run")
@@ -342,11 +341,11 @@ class Shell(shell.Reader):
         """The name of the assignment that begins here, read up to its value; else "" and nothing read."""
         self.budget.take(shell.WORD)
         start = self.at
-        name = self.span(NAME)
+        name = self.span(shell.NAME)
         if name and self.next() == "[":
             self.at = max(self.text.find("]", self.at) + 1, self.at)
         self.at += self.next(2) == "+="
-        if not name or name[0] in DIGITS or self.next() != "=":
+        if not name or name[0] in shell.DIGITS or self.next() != "=":
             self.at = start
             return ""
         self.at += 1
@@ -355,7 +354,7 @@ class Shell(shell.Reader):
     def assigned_value(self, name: str) -> list[str]:
         before = self.value(name, "", "") if self.text[self.at - 2] == "+" else []
         if self.next() != "(":
-            is_empty = not self.next() or self.next() in ENDS_WORD
+            is_empty = not self.next() or self.next() in shell.ENDS_WORD
             values = [""] if is_empty else self.word(whole=True)
             return self.product(before, values) if before else values
         values = list(before)
@@ -372,7 +371,7 @@ class Shell(shell.Reader):
         found: list[tuple[str, str, str]] = []
         while True:
             self.blanks()
-            start, descriptor = self.at, self.span(DIGITS)
+            start, descriptor = self.at, self.span(shell.DIGITS)
             operator = next((each for each in shell.REDIRECTIONS if self.text.startswith(each, self.at)), "")
             if not operator or (operator[0] == "&" and descriptor) or self.next(2) in ("<(", ">("):
                 self.at = start
@@ -543,14 +542,14 @@ class Shell(shell.Reader):
         """The words that stand here as the shell makes them; `whole`: not split at blanks."""
         self.budget.take(shell.WORD)
         text, start = self.text, self.at
-        made, braces = [self.span(SPECIAL, without=True)], 0
-        if self.at > start and (self.at == len(text) or text[self.at] in ENDS_WORD):
+        made, braces = [self.span(shell.SPECIAL, without=True)], 0
+        if self.at > start and (self.at == len(text) or text[self.at] in shell.ENDS_WORD):
             return made
         is_bare = self.at == start
         if self.next(2) in ("<(", ">("):
             self.at += 1
             made = [self.trace.piped(self.bracketed()[1])]
-        while self.at < len(text) and text[self.at] not in ENDS_WORD:
+        while self.at < len(text) and text[self.at] not in shell.ENDS_WORD:
             self.budget.take(shell.PIECE)
             char, is_split = self.next(), False
             self.at += 1
@@ -576,16 +575,16 @@ class Shell(shell.Reader):
             elif char in _LIVE:
                 values = [_LIVE[char]]
             else:
-                values = [char + self.span(SPECIAL, without=True)]
+                values = [char + self.span(shell.SPECIAL, without=True)]
             if is_split:  # each value may be several words, or none
-                values = [SPLIT.join(split(value)) or SPLIT * bool(value) for value in values]
+                values = [shell.SPLIT.join(split(value)) or shell.SPLIT * bool(value) for value in values]
             is_bare = is_bare and is_split
             made = self.product(made, values)
         if self.at == start:
             raise self.fail("unexpected %r" % self.next())
         if whole:
             return made
-        words = [word for each in made for word in each.split(SPLIT) if word or not is_bare]
+        words = [word for each in made for word in each.split(shell.SPLIT) if word or not is_bare]
         if made == [shell.BRACKET]:
             return ["["]
         return [each for word in words for each in (self.unbraced(word) if OPEN in word else [word])]
@@ -598,7 +597,7 @@ class Shell(shell.Reader):
     def product(self, heads: list[str], tails: list[str]) -> list[str]:
         """Every head with every tail; where that is too much, nothing is known: `x=$x$x`, thirty times over."""
         self.budget.left -= sum([len(each) for each in tails]) // 8
-        is_many = len(heads) > 1 and len(heads) * len(tails) > MAX_PRODUCT
+        is_many = len(heads) > 1 and len(heads) * len(tails) > shell.MAX_PRODUCT
         if is_many or self.budget.left < 0:
             tails = [UNKNOWN]
         return [head + tail for head in heads for tail in tails]
@@ -640,9 +639,9 @@ class Shell(shell.Reader):
             return [shell.unescaped(self.until("'", "'\\"))]
         if char == '"':
             return [""]  # a string to be translated: the quote is read next
-        if char in DIGITS or (char and char in "@*#?$!-"):
+        if char in shell.DIGITS or (char and char in "@*#?$!-"):
             self.at += 1
-        name = self.text[start : self.at] or self.span(NAME)
+        name = self.text[start : self.at] or self.span(shell.NAME)
         return self.value(name, "", "") if name else ["$"]
 
     def backquoted(self) -> list[str]:
@@ -668,7 +667,7 @@ class Shell(shell.Reader):
         if inner[:1] in ("!", "#") and len(inner) > 1:
             self.expanded(inner[1:])
             return [UNKNOWN]
-        name = inner[: max(len(inner) - len(inner.lstrip("".join(NAME))), 1)]
+        name = inner[: max(len(inner) - len(inner.lstrip("".join(shell.NAME))), 1)]
         rest = inner[len(name) :]
         rest = rest.partition("]")[2] if rest[:1] == "[" else rest
         operator = rest[:2] if rest[:2] in shell.OPERATORS else rest[:1]

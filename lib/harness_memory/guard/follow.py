@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..base.process import system
 from . import outputs, programs
 from .expand import CONTAINER, REMOTE, SCRIPT, SHELLS
-from .shell import TILDE, UNKNOWN
-from .words import joined, name_of
+from .shell import TILDE, UNKNOWN, joined, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from . import expand, outputs, paths, programs
 from .expand import CONTAINER, SCRIPT, SHELLS
 from .quick import HINTS
-from .shell import TILDE, UNKNOWN, Unreadable, plain
-from .words import globbed, joined
+from .shell import TILDE, UNKNOWN, Unreadable, globbed, joined, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

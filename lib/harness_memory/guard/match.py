@@ -11,7 +11,7 @@ from the project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
 
 from __future__ import annotations
 
-from .words import fits
+from .shell import fits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ def forms_of(call: Call) -> list[list[str]]:
 def facts(question: Question) -> Facts:
     """What a call would do, as far as it can be read; text that is no shell script has no facts."""
     from . import expand, tools
-    from .shell import plain
-    from .words import joined
+    from .shell import joined, plain
 
     found = Facts(question.home, question.project)
     places = [(access, word, question.cwd) for access, word in tools.accesses(question.tool, question.given)]

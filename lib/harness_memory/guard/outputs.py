@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from . import programs, shell
-from .shell import STAR, UNKNOWN
-from .words import MAX_VALUES, distinct, globbed, joined, narrows
+from .shell import MAX_VALUES, STAR, UNKNOWN, distinct, globbed, joined, narrows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ directory (anyone's) as `~`. Both the path as written and the place it really le
 from __future__ import annotations
 
 from .quick import HINTS
-from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable
-from .words import fits, folded, joined
+from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable, fits, folded, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -182,3 +182,26 @@ def _fits_call(wanted: dict[str, str], call: Call) -> bool:
     ]
     is_meant = call.program in wanted["program"].replace("|", " ").split()
     return is_meant and programs.applies(call.program, effect, call.given)
+
+
+def report(root: str, launch_dir: str, project_dir: str, session: str, now: float) -> list[str]:
+    """What is wrong with the rule files of a session here; recorded in the audit trail once a day.
+
+    <root>/health/degraded/<hash of the problem>   empty; its time is when that was last recorded
+    """
+    from ..audit import trail
+    from ..base import health
+    from ..base.text import hexdigest
+    from .allowance import clear
+
+    problems = load(root, launch_dir).problems
+    folder = "/".join((root, settings.HEALTH_DIR, "degraded"))
+    with health.noted(root, "guard"):
+        clear(folder, settings.DAY_SECONDS)
+        for problem in problems:
+            mark = folder + "/" + hexdigest(problem)[:16]
+            if not store.exists(mark):
+                fields = {"event": "guard_degraded", "reason": problem, "session": session}
+                trail.append(project_dir, fields, now, settings.GUARD_LOCK_SECONDS)
+                store.touch(mark)
+    return problems

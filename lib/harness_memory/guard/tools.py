@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from . import paths
-from .shell import CLOSE, COMMA, OPEN, STAR, TILDE, plain
-from .words import globbed, unbraced
+from .shell import CLOSE, COMMA, OPEN, STAR, TILDE, globbed, plain, unbraced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -82,9 +82,9 @@ def _problems(run: Run) -> list[str]:
     problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in pinned.ignored]
     rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
     if any(map(os.path.lexists, rules)):
-        from ..guard import degraded
+        from ..guard import policy
 
-        problems += degraded.note(root, launch, run.project_dir, run.event.session_id, run.now)
+        problems += policy.report(root, launch, run.project_dir, run.event.session_id, run.now)
     if files.names(os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)):
         from ..base import health
 
