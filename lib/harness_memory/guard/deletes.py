@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import paths
 from .expand import CONTAINER
 from .outputs import find_parts
-from .shell import GLOBS, STAR, UNKNOWN, joined, narrows, plain
+from .shell import GLOBS, STAR, UNKNOWN, joined, narrows, plain, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,34 +24,24 @@ ROOTS = frozenset(
     /etc/ssl /nix /nix/store /snap
     """.split()
 ) | {"/c/program files", "/c/program files (x86)", "/c/programdata"}
-_DISPOSABLE = frozenset(
-    """
-    node_modules dist build out target __pycache__ .venv venv env .tox .nox .pytest_cache .mypy_cache .ruff_cache
-    .cache .parcel-cache .next .nuxt .output .turbo .svelte-kit .gradle coverage .coverage htmlcov .nyc_output tmp
-    temp .tmp .temp logs log bin obj .terraform .serverless .eggs .hypothesis deriveddata pods vendor bower_components
-    .angular .vite .docusaurus _build .ipynb_checkpoints .dart_tool storybook-static .expo .webpack lib-cov
-    test-results playwright-report .sass-cache .vercel .netlify .wrangler .yarn_cache .npm .eslintcache elm-stuff
-    __snapshots__ release debug .idea .vs .swc .rollup.cache .stryker-tmp generated gen _site
-    """.split()
-)
-_DISPOSABLE_ENDINGS = tuple(".egg-info .dist-info .tmp .temp .bak .log .pyc _cache -cache .cache .old .orig ~".split())
-_HOME_CACHES = tuple(
-    """
-    ~/.cache ~/.npm ~/library/caches ~/.cargo/registry ~/.gradle/caches ~/.m2/repository ~/.local/share/trash
-    ~/.yarn ~/.pnpm-store ~/.expo ~/appdata/local/temp ~/library/developer/xcode/deriveddata ~/.nuget/packages
-    ~/go/pkg ~/.bundle/cache ~/.pub-cache ~/.claude/plans ~/.claude/todos ~/.local/share/pnpm/store
-    """.split()
-)
-_MAIN_FOLDERS = frozenset(
-    """
-    desktop documents downloads pictures music movies videos public library .config .local .ssh .gnupg .claude
-    projects src code work repos dev workspace appdata onedrive dropbox applications .mozilla .kube .aws
-    """.split()
-)
-_WORK_FOLDERS = ("/workspace/", "/workspaces/", "/testbed/", "/app/", "/repo/", "/code/", "/project/")  # of containers
+_PLACES = table("""
+disposable node_modules dist build out target __pycache__ .venv venv env .tox .nox .pytest_cache .mypy_cache
+  .ruff_cache .cache .parcel-cache .next .nuxt .output .turbo .svelte-kit .gradle coverage .coverage htmlcov
+  .nyc_output tmp temp .tmp .temp logs log bin obj .terraform .serverless .eggs .hypothesis deriveddata pods vendor
+  bower_components .angular .vite .docusaurus _build .ipynb_checkpoints .dart_tool storybook-static .expo .webpack
+  lib-cov test-results playwright-report .sass-cache .vercel .netlify .wrangler .yarn_cache .npm .eslintcache
+  elm-stuff __snapshots__ release debug .idea .vs .swc .rollup.cache .stryker-tmp gen generated _site
+disposable-endings .egg-info .dist-info .tmp .temp .bak .log .pyc _cache -cache .cache .old .orig ~
+home-caches ~/.cache ~/.npm ~/library/caches ~/.cargo/registry ~/.gradle/caches ~/.m2/repository ~/.local/share/trash
+  ~/.yarn ~/.pnpm-store ~/.expo ~/appdata/local/temp ~/library/developer/xcode/deriveddata ~/.nuget/packages ~/go/pkg
+  ~/.bundle/cache ~/.pub-cache ~/.claude/plans ~/.claude/todos ~/.local/share/pnpm/store
+main-folders desktop documents downloads pictures music movies videos public library .config .local .ssh .gnupg
+  .claude projects src code work repos dev workspace appdata onedrive dropbox applications .mozilla .kube .aws
+work-folders /workspace/ /workspaces/ /testbed/ /app/ /repo/ /code/ /project/
+free-system /var/lib/apt/lists /var/cache /opt/homebrew/var/cache
+git-parts head packed-refs refs config logs modules worktrees info objects
+""")
 _GRAVE = ("delete.project", "delete.home", "delete.system")
-_FREE_SYSTEM = ("/var/lib/apt/lists", "/var/cache", "/opt/homebrew/var/cache")
-_GIT_PARTS = frozenset("head packed-refs config logs modules worktrees info objects refs".split())
 
 
 def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
@@ -182,7 +172,7 @@ def _git_rule(path: str, call: Call, scope: Scope) -> str:
     inner = path.partition("/.git/")[2].split("/")
     if inner in (["objects"], ["refs"], ["refs", "heads"]):
         return "delete.git"
-    return "delete.git-part" if inner[0] in _GIT_PARTS else ""
+    return "delete.git-part" if inner[0] in _PLACES["git-parts"] else ""
 
 
 def _worth(path: str, scope: Scope, call: Call) -> str:
@@ -190,7 +180,9 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
     local = paths.home_relative(path, scope)
     project = scope.places[1]
     if call.where == CONTAINER:
-        is_data = path.startswith(("/var/lib/", "/data", "/var/www/", "/srv/")) and not path.startswith(_FREE_SYSTEM)
+        is_data = path.startswith(("/var/lib/", "/data", "/var/www/", "/srv/")) and not path.startswith(
+            _PLACES["free-system"]
+        )
         return "delete.outside" if path in ROOTS or is_data else ""
     if local == "~":
         return "delete.home"
@@ -201,11 +193,15 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
     if path in scope.temps:
         return "delete.outside"
     rule = _git_rule(path, call, scope)
-    if rule or (local[:2] == "~/" and local[2:] in _MAIN_FOLDERS) or any(paths.is_within(h, path) for h in scope.homes):
+    if (
+        rule
+        or (local[:2] == "~/" and local[2:] in _PLACES["main-folders"])
+        or any(paths.is_within(h, path) for h in scope.homes)
+    ):
         return rule or "delete.home"
     # A session in `/` does not make the system part of the project.
     is_project = project not in ROOTS or project in scope.homes
-    is_free = path.startswith(_FREE_SYSTEM) or paths.is_temporary(path, scope)
+    is_free = path.startswith(_PLACES["free-system"]) or paths.is_temporary(path, scope)
     if is_free or (is_project and paths.is_within(path, project)):
         return ""
     if paths.is_system(path):
@@ -214,7 +210,11 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
     if path.startswith("/dev/") and not path.startswith("/dev/shm/"):
         return "disk.overwrite"
     is_rebuilt = is_disposable(path.rpartition("/")[2]) and path.count("/") > 2
-    return "" if is_rebuilt or local.startswith(_HOME_CACHES) or path.startswith(_WORK_FOLDERS) else "delete.outside"
+    return (
+        ""
+        if is_rebuilt or local.startswith(_PLACES["home-caches"]) or path.startswith(_PLACES["work-folders"])
+        else "delete.outside"
+    )
 
 
 def _projects(scope: Scope) -> tuple[str, ...]:
@@ -230,4 +230,4 @@ def _projects(scope: Scope) -> tuple[str, ...]:
 def is_disposable(name: str) -> bool:
     """Build output, caches and environments, which a command brings back."""
     starts = ("cmake-build", "tmp.", "tmp-", "temp-", ".tmp")
-    return name in _DISPOSABLE or name.endswith(_DISPOSABLE_ENDINGS) or name.startswith(starts)
+    return name in _PLACES["disposable"] or name.endswith(_PLACES["disposable-endings"]) or name.startswith(starts)

@@ -294,3 +294,9 @@ def fits(text: str, pattern: str, separator: str) -> bool:
                 ahead.add(at + 1)
         states = ahead
     return False
+
+
+def table(text: str) -> dict[str, tuple[str, ...]]:
+    """Named lists of words, one a line, which goes on where it is indented; `␣` is a blank in a word."""
+    lists = [line.split() for line in text.replace("\n  ", " ").strip().split("\n")]
+    return {name: tuple([word.replace("␣", " ") for word in words]) for name, *words in lists}
