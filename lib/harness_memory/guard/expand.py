@@ -91,6 +91,7 @@ class Trace:
         self.calls: list[Call] = []
         self.unread: list[str] = []
         self.problem = ""  # why the text itself could not be read
+        self.traps: list[str] = []  # what runs in the end
         self.made: set[str] = set()  # paths that the script itself creates
         self.files: dict[str, str | list[Call]] = {}  # and pipes that it writes: the text, or the calls that make it
 
@@ -115,7 +116,10 @@ def trace(text: str, cwd: str, home: str, project: str, env: Environment, within
     found = Trace(home, project, env, within.budget if within else None)
     found.made = within.made if within else found.made
     try:
-        Shell(text if within or text.isascii() else text.translate(shell.SCRUBBED), found, cwd).script()
+        outer = Shell(text if within or text.isascii() else text.translate(shell.SCRUBBED), found, cwd)
+        outer.script()
+        for trap in found.traps:
+            outer.read_text(trap)
     except Unreadable as error:
         found.unread.append(text)
         found.problem = str(error)
@@ -454,7 +458,7 @@ class Shell(shell.Reader):
         elif name == "shift":
             self.positional(self.variables.get("@", [])[1:])
         elif name == "trap":
-            self.read_text("".join([arg for arg in args if arg not in ("--", "-p", "-l")][:1]))
+            self.trace.traps += [arg for arg in args if arg not in ("--", "-p", "-l")][:1]
         else:
             from .follow import follow
 
@@ -512,7 +516,9 @@ class Shell(shell.Reader):
         self.variables = inner.variables
 
     def follow(self, words: list[str], *, via: str = "", where: str = "", directory: str = "") -> None:
-        if words:
+        if len(words) == 1 and " " in words[0]:
+            self.read_text(words[0], via=via, where=where, directory=directory)
+        elif words:
             inner = self.inside("", via, where, directory)
             inner.run(inner.record(words[0], words[1:]))
             if via in ("", "command", "builtin"):
@@ -693,12 +699,9 @@ class Shell(shell.Reader):
             return known
         if (operator, argument) in (("%", "/*"), ("##", "*/")):
             return [value.rpartition("/")[0 if operator == "%" else 2] for value in known]
-        if not set(argument).isdisjoint("*?[$`"):
-            return [UNKNOWN]
-        if operator in ("%", "%%"):
+        if operator in ("%", "%%") and set(argument).isdisjoint("*?[$`"):
             return [value[: -len(argument)] if argument and value.endswith(argument) else value for value in known]
-        old, _, new = argument.partition("/")
-        return [value.replace(old, new) if old and operator[0] == "/" else UNKNOWN for value in known]
+        return [UNKNOWN]
 
     def inherited(self, name: str) -> list[str] | None:
         own = {"HOME": TILDE, "PWD": self.cwd, "IFS": " "}

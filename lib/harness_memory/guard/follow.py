@@ -184,12 +184,8 @@ def _fed(shell: Shell, call: Call) -> None:
     operands = outputs.fed_words(None if given.value("A") else call.stdin, lines=bool(place))
     if ":::" in rest:
         rest, operands = rest[: rest.index(":::")], rest[rest.index(":::") + 1 :]
-    if rest[-1:] == ["-c"]:
-        operands = [" ".join(operands)]
-    words = _applied(rest, operands, place)
-    if call.program == "parallel" and " " in "".join(words[:1]):
-        shell.read_text(words[0], via="parallel")
-    shell.follow(words, via=call.program)
+    operands = [" ".join(operands)] if rest[-1:] == ["-c"] else operands
+    shell.follow(_applied(rest, operands, place), via=call.program)
 
 
 def _applied(words: list[str], operands: list[str], place: str) -> list[str]:
@@ -220,15 +216,10 @@ def _git(shell: Shell, call: Call) -> None:
         shell.branch = next((arg for arg in args if arg[:1] != "-"), shell.branch)
     elif verb == "submodule" and args[:1] == ["foreach"]:
         shell.read_text(" ".join([arg for arg in args[1:] if arg != "--recursive"]), via="git")
-    elif verb == "bisect" and args[:1] == ["run"]:
-        shell.follow(args[1:], via="git")
-    elif verb in ("rebase", "difftool"):
-        for option, value in zip(args, args[1:]):
-            shell.read_text(value if option in ("-x", "--exec", "--extcmd") else "", via="git")
 
 
 def _creates(shell: Shell, call: Call) -> None:
-    """Paths that the script makes, and files that it copies or fetches."""
+    """Paths that the script makes, and files that it fetches."""
     name, words = call.program, [arg for arg in call.args if arg[:1] != "-"]
     made: list[str] = []
     if name in ("mkdir", "touch", "virtualenv"):
@@ -236,15 +227,8 @@ def _creates(shell: Shell, call: Call) -> None:
     elif name == "git" and words[:1] in (["clone"], ["init"], ["worktree"]):
         url = words[1] if words[0] == "clone" and len(words) == 2 else ""
         made = [url.rstrip("/").rpartition("/")[2].replace(".git", "")] if url else words[2:][-1:] or words[1:]
-    elif name == "python" and "venv" in call.args:
+    elif name in ("cp", "mv", "install") or (name == "python" and "venv" in call.args):
         made = words[-1:]
-    elif name in ("tar", "unzip"):
-        made = [call.given.value("D") or call.given.value("t")]
-    elif name in ("cp", "mv", "install") and len(words) > 1:
-        made = words[-1:]
-        text = shell.trace.files.get(joined(shell.cwd, words[-2]))
-        if text:
-            shell.write(words[-1], text)
     elif name in ("tee", "dd"):
         for word in [word[3:] if word.startswith("of=") else word for word in words[:50]]:
             shell.write(word, call.stdin if isinstance(call.stdin, str) else call.sources(), adds="-a" in call.args)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import expand, outputs, paths, programs
 from .expand import CONTAINER, SCRIPT, SHELLS
 from .quick import HINTS
-from .shell import TILDE, UNKNOWN, Unreadable, globbed, joined, plain
+from .shell import TILDE, UNKNOWN, Unreadable, joined, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_TEXTS = 20  # of one body, for a shell
-MAX_OPERANDS = 200
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
 SENDERS = outputs.FETCHERS | frozenset(_TALKERS)
 _HEADERS = ("-H", "--header", "-u", "--user", "-o", "--output")
@@ -51,7 +50,11 @@ _MINOR = frozenset(
     git.branch-delete docker.prune system.services
     """.split()
 )
-_ACCESS = {"r": paths.READ, "a": paths.READ, "f": paths.READ, "w": paths.WRITE, "t": paths.WRITE, "d": paths.DELETE}
+_ACCESS = {
+    **dict.fromkeys("raf", paths.READ),
+    **dict.fromkeys("wtmn", paths.WRITE),
+    **dict.fromkeys("do", paths.DELETE),
+}
 _TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
 _COPIERS = ("cp", "mv", "rsync", "install", "ln", "curl", "wget", "tar", "unzip")
 
@@ -273,7 +276,7 @@ class _Judge:
                 yield "remote.shell", call.line()
             else:
                 yield from self.one("r" if operator == "<" else "w", word, call)
-        if "--help" in call.args or "-whatif" in [arg.lower() for arg in call.args[-3:]]:
+        if call.given.has("--help,-WhatIf,-whatif"):
             return
         kinds = list(call.accesses())
         is_search = call.program in ("grep", "rg", "ag")
@@ -281,9 +284,7 @@ class _Judge:
             kinds.append(("r", "."))
         is_template = any(word.lower().endswith(_TEMPLATES) for kind, word in kinds if kind in ("r", "o"))
         is_deep = is_search and call.given.has("--hidden,-r,-R,--recursive")
-        for number, (kind, word) in enumerate(kinds):
-            if number > MAX_OPERANDS and not any(hint in word.lower() for hint in HINTS):
-                continue
+        for kind, word in kinds:
             if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
                 continue  # cp .env.example .env
             if kind == "r" and is_deep and word.rstrip("/") in (TILDE, ""):
@@ -295,23 +296,21 @@ class _Judge:
     def one(self, kind: str, word: str, call: Call) -> Found:
         if not word or word in _DEVICES or word.startswith("/dev/fd/"):
             return
-        if kind == "i":  # a pattern of names: !x leaves out
-            word, kind = globbed(word), "r" if word[:1] != "!" else ""
         if kind == "h" and word[:5].lower() == "file:":
             kind = "r"
         if kind == "u" and call.program in ("source", "."):
             self.is_sourced = self.is_sourced or self.rule(word, call) == paths.ENV
         if kind in ("?", "q", "e"):
             yield from self.guess(word, call, is_sent=kind == "e")
-        elif kind in ("m", "n", "o"):
-            rule = self.rule(word, call, paths.DELETE if kind == "o" else paths.WRITE)
-            is_moved = (kind == "m" and rule[:11] == "path.system") or (kind == "o" and rule == paths.SECRET)
-            if rule.startswith("self.") or is_moved:
-                yield rule, plain(word)
         elif kind in _ACCESS:
             rule = self.rule(word, call, _ACCESS[kind])
-            is_inside = call.where == CONTAINER and rule.startswith(("path.system", "path.startup"))
-            if rule and not is_inside and not self.is_excused(rule, kind, call):
+            if kind in ("m", "n", "o"):
+                is_against = rule.startswith("self.") or (kind == "m" and rule[:11] == "path.system")
+                is_against = is_against or (kind == "o" and rule == paths.SECRET)
+            else:
+                is_inside = call.where == CONTAINER and rule.startswith(("path.system", "path.startup"))
+                is_against = bool(rule) and not is_inside and not self.is_excused(rule, kind, call)
+            if is_against:
                 yield rule, plain(word)
 
     def is_excused(self, rule: str, kind: str, call: Call) -> bool:
@@ -364,7 +363,11 @@ class _Judge:
     # Ourselves --------------------------------------------------------------------------------------
 
     def environment(self, call: Call) -> Found:
-        if self.is_sourced and outputs.shows_environment(call) and id(call) not in self.readers:
+        """What shows secrets of the environment, or switches us off in it."""
+        values = [each for arg in call.args for each in self.found.writers("", arg)]
+        is_printed = call.program in ("echo", "printf") and any(outputs.shows_secret(each) for each in values)
+        is_seen = not (call.is_kept or call.redirections or id(call) in self.readers)
+        if is_seen and (is_printed or (self.is_sourced and outputs.shows_environment(call))):
             yield "secret.show", call.line()
         if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
             yield "self.uninstall", call.line()
@@ -380,7 +383,7 @@ _SPECIAL: dict[str, Any] = {
     "git": _Judge.git,
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
-    **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
+    **dict.fromkeys(("env", "printenv", "export", "declare", "set", "echo", "printf"), _Judge.environment),
     **dict.fromkeys(("harness", "harness.py"), _Judge.ourselves),
 }
 
@@ -390,8 +393,6 @@ def _shows_names(call: Call) -> bool:
     text = " ".join(call.args).replace("'", "").replace("-d =", "-d=").replace("-F =", "-F=").replace("-f 1", "-f1")
     if call.program == "cut":
         return "-d=" in text and "-f1" in text
-    if call.program == "sed":
-        return "=.*/" in text and "-n" not in call.args
     if call.program in ("awk", "gawk"):
         return "-F=" in text and "$1" in text and "$2" not in text and "$0" not in text
     is_part = call.given.has("-o") and "=." not in text
@@ -400,8 +401,6 @@ def _shows_names(call: Call) -> bool:
 
 def _reads_program(call: Call) -> bool:
     """Whether an interpreter takes its program, not just its data, from standard input."""
-    if "xargs" in call.via and call.program in SHELLS:
-        return any(UNKNOWN in arg for arg in call.args)
     if not {"-c", "-e", "-m", "-ne", "-pe", "-p", "-r", "-n"}.isdisjoint(call.given.flags):
         return False
     operands = [arg for arg in call.args if arg[:1] not in ("-", "+") or arg == "-"]
