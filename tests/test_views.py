@@ -64,19 +64,6 @@ def test_views_after_any_changes_equal_rebuilt_views(project: Path, seed: int) -
     assert [line.split("`")[1] for line in lines] == ["episodes/" + name for name in sorted(published, reverse=True)]
 
 
-def test_a_life_of_turns_forgetting_and_pruning_leaves_what_rebuild_writes(world: World) -> None:
-    ids = []
-    for number in range(4):
-        said = {"what_was_done": "Part %d." % number, "task": {"id": "parts", "title": "Parts", "remaining": ["rest"]}}
-        ids.append(world.work("Ask %d" % number, "An answer of substance, number %d." % number, ("a.py",)).id[:8])
-        if number % 2:
-            assert world.memory("checkpoint", "--session", ids[-1], stdin=json.dumps(said).encode()).code == 0
-    for words in (("forget", ids[1], "--yes"), ("forget", "--text", "substance, number 2", "--yes"), ("prune",)):
-        assert world.memory(*words).code == 0, words
-        world.assert_sound()
-    assert [task["id"] for task in current_work(world.project)["active_tasks"]] == ["parts"]
-
-
 @pytest.mark.parametrize("name", [*VIEWS, "STATE/rows.cache"])
 @pytest.mark.parametrize("damage", [None, b"", b"\xff\x00", b'{"threads": [1]}', b"# mine\n"])
 def test_a_lost_or_damaged_view_is_whole_after_the_next_turn(project: Path, name: str, damage: bytes | None) -> None:

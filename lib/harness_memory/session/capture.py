@@ -28,7 +28,7 @@ SPEC = {
     **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "read?", "owed?")},
     **{key: ["text"] for key in ("plan?", "commits?", "errors?", "rules?", "channels?", "closes?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
-    "statements?": "any",  # hundreds: to check each would cost a Stop a millisecond
+    "statements?": "any",  # hundreds: `load` checks them faster
     "deeds?": [("count", "text", "text")],
     "steps?": {"*": "text"},
     "cursor?": "any",
@@ -39,6 +39,7 @@ SPEC = {
     "checkpoints?": {"*": {"*": "any"}},
     "reports?": ["text"],
 }
+_STATEMENT = [int, str, int, int, int, str, str]
 _PLAN = "implement the following plan:"
 _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
@@ -84,8 +85,7 @@ class Capture:
     def _reset(self) -> None:
         """What is counted again when a transcript is read from its start."""
         self.asks: list[list[str]] = []  # [prompt id, text]
-        self.turn = ""
-        self.turn_files = 0
+        self.turn, self.turn_files = "", 0
         self.todos: dict[str, list[str]] = {}  # number → [text, status]
         self.pending: dict[str, list[Any]] = {}  # tool call → [tool, detail] until its result comes
         self.failed: list[str] = []
@@ -249,11 +249,12 @@ def load(directory: str, *, is_owner: bool = False) -> Capture:
     if problem and is_owner:
         files.move(path, path + settings.DAMAGED_SUFFIX)
     state = Capture()
-    for field in SPEC if value else ():
-        if value.get(field[:-1]) is not None:
-            setattr(state, field[:-1], value[field[:-1]])
-    if value and "marks" in value:  # of an older version, which kept statements otherwise: read the transcript again
-        state.cursor = [0, -1]
+    for field in [field[:-1] for field in SPEC if value and value.get(field[:-1]) is not None]:
+        setattr(state, field, value[field])
+    rows = state.statements if isinstance(state.statements, list) else [None]
+    kinds = [[*map(type, row)] if isinstance(row, list) else [] for row in rows]
+    if kinds.count(_STATEMENT) < len(kinds) or (value and "marks" in value):  # damaged, or of an older version
+        state.statements, state.cursor = [], [0, -1]  # read the transcript again
     return state
 
 

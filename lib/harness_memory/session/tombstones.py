@@ -30,8 +30,7 @@ def path(project_dir: str) -> str:
 
 def add(project_dir: str, now: float, *, sessions: Iterable[str] = (), transcripts: Iterable[str] = ()) -> None:
     at = clock.iso(now + 1)  # instants are whole seconds: what was said in this one is forgotten too
-    busy = "another command is forgetting something. Run this again"
-    with Lock(path(project_dir) + settings.LOCK_SUFFIX, busy=busy):
+    with Lock(path(project_dir) + settings.LOCK_SUFFIX, busy="another command is forgetting something. Run this again"):
         value, problem = files.read_json(path(project_dir), SPEC)
         if problem:
             files.move(path(project_dir), path(project_dir) + settings.DAMAGED_SUFFIX)
@@ -51,8 +50,8 @@ def since(project_dir: str, claude_id: str, started: float) -> float:
 
 def is_forgotten(project_dir: str, claude_id: str, last: str) -> bool:
     """Whether a record that ends at the instant `last` is of a forgotten session, and not of what it did afterwards."""
-    sessions: dict[str, str] = (files.load_json(path(project_dir), SPEC) or {}).get("sessions") or {}
-    return last < sessions.get(claude_id, "")
+    value = files.load_json(path(project_dir), SPEC) or {}
+    return last < str((value.get("sessions") or {}).get(claude_id, ""))
 
 
 def refuse_if_damaged(project_dir: str) -> None:
