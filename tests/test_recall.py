@@ -99,7 +99,7 @@ def test_the_session_so_far_explains_a_short_prompt() -> None:
 
 def test_of_a_long_prompt_its_ends_are_read() -> None:
     query = ranking.Query("idempotency key " * 20 + "zebra%d quagga " * 9000 + " safari cookie")
-    assert {"idempotency", "safari", "cooki"} <= set(query.weights)
+    assert {"idempotenci", "safari", "cooki"} <= set(query.weights)
     assert len(ranking.Query(" ".join("word%d" % n for n in range(20_000))).weights) < 1000
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base import clock
 from .index import NOTE, SESSION, Document
-from .terms import PATHS_MAX, code, path_term, stem_term, terms
+from .terms import ASKS, PATHS_MAX, code, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..notes.note import Note
 
 _TEXT_MAX_CHARS = 64 * 1024
-_PASSAGE_CHARS = 280  # sentences of one speaker are joined up to it
+_PASSAGE_CHARS = 400  # sentences of one speaker are joined up to it
 _LIMIT_BYTES = b"\0\0\0\0"
 _PATHS_SHOWN = 24
 _SAME_CHARS = 40  # what starts like something said is the same
@@ -39,7 +39,7 @@ def index_text(
     for passage in passages:
         held = terms(passage)
         words += held
-        codes.append(b"".join(map(code, held)))
+        codes.append(b"".join(map(code, held)) + (ASKS if passage[-1:] in "?？" else b""))
     for more in (*tags, *paths):
         words += terms(more)
     counts: dict[str, int] = {}
@@ -89,12 +89,13 @@ def of_session(value: dict[str, Any]) -> list[str]:
     before = None
     for each in said if isinstance(said, list) else ():
         text, speaker = str(each.get("text") or ""), (each.get("turn"), each.get("by"))
-        if joined and speaker == before and len(joined[-1]) + len(text) < _PASSAGE_CHARS:
+        is_new = speaker != before or text.partition(": ")[0].istitle() or (joined[-1][-1:] == "?" and text[-1:] != "?")
+        if not is_new and len(joined[-1]) + len(text) < _PASSAGE_CHARS:
             joined[-1] += " " + text
         else:
             joined.append(text)
         before = speaker
-    whole = "\n".join(joined)
+    whole = " ".join(joined)
     more = [*value["asked"], *lines(value["what_was_done"])]
     for key in ("commits", "decisions", "rules", "learnings", "errors", "what_remains"):
         more += map(str, value.get(key) or ())

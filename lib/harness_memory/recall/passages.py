@@ -6,7 +6,7 @@ import sys
 from math import exp, log, sqrt
 
 from . import ranking
-from .terms import code, path_term, stem_term, terms
+from .terms import ASKS, code, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,25 +17,30 @@ if TYPE_CHECKING:
 
 _EXAMINED = 8  # documents whose passages are compared
 _BEFORE, _AFTER, _NEAR = 0.35, 0.15, 0.2  # of a neighbour's worth: the passage before, after, two away
+_ANSWER = 1.4  # of a question's worth, for the passage after it
 _PASSAGE_WEIGHT = 0.35  # of the best passage, in the order of documents
-# The chance of being right: a logistic function of features that do not grow with the prompt. The first weight counts
-# in a memory of work, the second where people talk and the prompt names one of them.
+# The chance of being right: a logistic function of features that do not grow with the prompt, fitted once.
 _WEIGHTS = {
-    "pairs": (14.7, 0.0),  # neighbouring words of the prompt that stand so in a document
-    "covered": (2.5, 2.0),  # of the prompt's words by their rarity
-    "session": (7.9, 0.0),  # files of this session that were worked on before
-    "named": (5.0, 0.0),  # files named in the prompt that were
-    "before": (2.0, 0.0),  # files named earlier in the session that the documents are about
-    "unknown": (0.0, -4.0),  # words that no document has
-    "length": (0.0, -0.9),
-    "rare": (1.6, 0.0),  # rare words together in a passage of a short document
-    "size": (-0.25, 0.0),  # among many documents more is found by chance
-    "": (-2.8, 4.2),
+    "pairs": 7.8,  # neighbouring words of the prompt that stand so in a document
+    "rare": 4.75,  # rare words together in a passage of a short document
+    "unknown": -2.3,  # words that no document has
+    "named": 5.0,  # files named in the prompt that were worked on
+    "session": 5.3,  # files of this session that were worked on before
+    "earlier": 6.2,  # what this session said before, in the documents
+    "turns": -1.05,  # how much it said
+    "first": -2.4,  # it said nothing yet
+    "shared": 1.5,  # two of the documents are about one file
+    "size": -0.35,  # among many documents more is found by chance
+    "": -0.6,
 }
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
+_UNKNOWN_IN_TALK = 0.6
 _SCORE_MIN, _NEAR_MIN = 0.3, 0.25  # of the best, to be shown, to name files near it
-_FILES_CHARS, _FILE_MIN = 460, 0.1  # the least weight, of the greatest
+_FILES_CHARS, _FILE_MIN = 540, 0.1  # the least weight, of the greatest
+
+
+_ASKS = int.from_bytes(ASKS, sys.byteorder)
 
 
 class Item:
@@ -63,15 +68,15 @@ def pick(
     if not picked or chance(source, query, picked) < _CHANCE_MIN:
         return [], []
     weights = _weigh_files(source, query, items)
-    best, left = [], _FILES_CHARS
+    near, left = [], _FILES_CHARS
     for path in sorted(weights, key=lambda path: -weights[path]):
         left -= len(path) + 2
         if left >= 0 and weights[path] >= _FILE_MIN * max(weights.values()):
-            best.append(path)
+            near.append(path)
     for item in picked:
         held = {*source.record(item.number).files}
-        item.files, best = [path for path in best if path in held], [path for path in best if path not in held]
-    return picked, best
+        item.files, near = [path for path in near if path in held], [path for path in near if path not in held]
+    return picked, near
 
 
 def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
@@ -108,8 +113,12 @@ def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, l
             sum([rarities[word] for word in row]) if len(words) > 1 else 0.0 for row, words in zip(rows, split[number])
         ]
         plain += [0.0, 0.0]
+        asks = [False, False, *(words[-1:] == [_ASKS] for words in split[number]), False, False]
         worths[number] = [
-            plain[at] + _BEFORE * plain[at - 1] + _AFTER * plain[at + 1] + _NEAR * (plain[at - 2] + plain[at + 2])
+            plain[at]
+            + (_ANSWER if asks[at - 1] else _BEFORE) * plain[at - 1]
+            + _AFTER * plain[at + 1]
+            + _NEAR * (plain[at - 2] + plain[at + 2])
             for at in range(2, len(plain) - 2)
         ]
     best = max([max(rows, default=0.0) for rows in worths.values()], default=0.0) or 1.0
@@ -135,8 +144,9 @@ def chance(source: Source, query: Query, items: list[Item]) -> float:
     """That earlier work answers the prompt, and that these documents are it."""
     values = features(source, query, items)
     is_talk = source.breadths.count(0) > (1 - _TALK_SHARE) * source.count
-    side = is_talk and any(source.holders(name) * 2 > source.count for name in _people(query.text))
-    return 1 / (1 + exp(-sum(values[name] * weights[side] for name, weights in _WEIGHTS.items())))
+    if is_talk and any(source.holders(name) * 2 > source.count for name in _people(query.text)):
+        return 1 - _UNKNOWN_IN_TALK * values["unknown"]
+    return 1 / (1 + exp(-sum(values[name] * weight for name, weight in _WEIGHTS.items())))
 
 
 def _people(text: str) -> set[str]:
@@ -145,33 +155,33 @@ def _people(text: str) -> set[str]:
     return {term for word in inside if word.istitle() and word.isalpha() for term in terms(word)}
 
 
-def _rare_words(source: Source, item: Item, rarities: dict[int, float]) -> float:
-    passages = _split(source.words(item.number))
-    sums = [sum([rarities[word] ** 3 for word in rarities.keys() & passages[at]]) for _, at in item.passages[:3]]
-    return max(sums, default=0.0) / sqrt(1 + source.lengths[item.number] / 50)
-
-
 def features(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
     numbers = [item.number for item in items]
-    unknown = log(1 + (source.count + 0.5) / 0.5)
-    masses = {term: query.weights[term] * (ranking.rarity(source, term) or unknown) for term in query.words}
-    rarities = {_number(term): mass / unknown for term, mass in masses.items() if source.holders(term)}
-    held = [term for term in masses if not source.postings(term).keys().isdisjoint(numbers)]
     words = [source.words(number) for number in numbers]
+    rarest = log(1 + (source.count + 0.5) / 0.5)
+    rarities = {term: weight * ranking.rarity(source, term) / rarest for term, weight in query.weights.items()}
+    own = {_number(term): rarities[term] for term in query.words}
+    told = [own.keys() & _split(each)[item.passages[0][1]] for each, item in zip(words, items) if item.passages]
+    rare = [
+        sum([own[word] ** 2 for word in row]) / sqrt(1 + source.lengths[number] / 50)
+        for row, number in zip(told, numbers)
+    ]
+    earlier = {term: rarities[term] for term in rarities if term not in query.words}
+    held = [value for term, value in earlier.items() if not source.postings(term).keys().isdisjoint(numbers)]
     pairs = [code(first) + code(second) for first, second in query.pairs]
-    paired = sum([any(pair in each for each in words) for pair in pairs])
     named = [weight for term, weight in query.named.items() if source.holders(term)]
     session = sum(weight for term, weight in query.paths.items() if source.holders(term))
-    before = sum([not source.postings(term).keys().isdisjoint(numbers) for term in query.before])
+    paths = [path for number in numbers for path in {*source.record(number).files}]
     return {
-        "pairs": paired / (len(pairs) + 4),  # of few pairs one may stand so by chance
-        "covered": sum(masses[term] for term in held) / (sum(masses.values()) or 1.0),
+        "pairs": sum([any(pair in each for each in words) for pair in pairs]) / (len(pairs) + 4),
+        "rare": max(rare, default=0.0),
+        "unknown": sum([not source.holders(term) for term in query.words]) / (len(query.words) or 1),
+        "named": max(named, default=0.0) ** 2 * sum(named) / (sum(query.named.values()) or 1.0),
         "session": session / (sum(query.paths.values()) or 1.0),
-        "named": max(named, default=0.0) * sum(named) / (sum(query.named.values()) or 1.0),
-        "before": min(before, 4),
-        "unknown": sum([not source.holders(term) for term in masses]) / (len(masses) or 1),
-        "length": log(1 + len(masses)),
-        "rare": max([_rare_words(source, item, rarities) for item in items]),
+        "earlier": sum(held) / (sum([value or 0.5 for value in earlier.values()]) + 5 / rarest),
+        "turns": log(1 + len(earlier)),
+        "first": float(not earlier),
+        "shared": float(len({*paths}) < len(paths)),
         "size": max(0.0, log(source.count / 40)),
         "": 1.0,
     }

@@ -41,10 +41,10 @@ _NAMED_WEIGHT = 1.0  # for a file that the prompt names
 _NAMED_BEFORE_WEIGHT = 0.6  # for all the files that earlier prompts and the last answer name
 # Stems that say how something is asked, not what it is about.
 _FRAMING = (
-    "advic ago amount back chat convers current dat day different discus first go help idea kind know last long mak"
-    " many mention might month much nam need new numb often one plan previou previous recent recommend rememb remind"
-    " say specific suggest tak talk tell thing think tim tip today total try two typ use want way week year"
-    " yesterday"
+    "advic ago amount back chat convers current dai dat different discus first go help idea kind know last long mak"
+    " mani mention might month much nam need new numb often one plan previou previous recent recommend rememb remind"
+    " sai specific suggest tak talk tell thing think tim tip todai total tri two typ use wai want week year"
+    " yesterdai"
 )
 _FRAMES = frozenset(_FRAMING.split())
 _TIME_MARKS = ("yesterday", "last ", "-", "uary", "march", "april", "may", "june", "july", "august", "ember", "ober")

@@ -18,7 +18,7 @@ _STOP = (
 )
 _STOPPED = frozenset(_STOP.split())
 # The most frequent endings of English, and irregular forms; other words are their own stem.
-_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "edly", "ed", "ers", "er", "es", "ly", "s", "e")
+_ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ed", "ers", "er", "es", "ly", "s", "e")
 _IRREGULAR = (
     "ate:eat became:become began:begin begun:begin bent:bend bought:buy broke:break broken:break brought:bring"
     " built:build burnt:burn came:come caught:catch children:child chose:choose chosen:choose dealt:deal"
@@ -68,6 +68,9 @@ def terms(text: str) -> list[str]:
 def code(term: str) -> bytes:
     """Four bytes for a term, never 0."""
     return (crc32(term.encode("utf-8", "surrogatepass")) or 1).to_bytes(4, sys.byteorder)
+
+
+ASKS = code("?")  # the last of a passage that is a question: what follows it answers
 
 
 def path_term(path: str) -> str:
@@ -148,5 +151,7 @@ def stem(word: str) -> str:
         endings, shortest = scripts.endings(word), 4
     for ending in endings:
         if word.endswith(ending) and len(word) - len(ending) >= shortest:
-            return word[: -len(ending)]
-    return word
+            word = word[: -len(ending)]
+            word = word[:-1] if len(word) > 3 and word[-1] == word[-2] and word[-1] in "bdfgmnprt" else word  # planned
+            break
+    return word[:-1] + "i" if word[-1:] == "y" and len(word) > 2 else word  # cities, city
