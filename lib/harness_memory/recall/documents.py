@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..base import clock
-from .index import NOTE, SESSION, Document
-from .terms import ASKS, PATHS_MAX, code, path_term, stem_term, terms
+from .index import ASKS, NOTE, SESSION, Document
+from .terms import PATHS_MAX, code, pack, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _TEXT_MAX_CHARS = 64 * 1024
 _PASSAGE_CHARS = 400  # sentences of one speaker are joined up to it
-_LIMIT_BYTES = b"\0\0\0\0"
 _PATHS_SHOWN = 24
 _SAME_CHARS = 40  # what starts like something said is the same
 
@@ -35,11 +34,11 @@ def index_text(
         text, passages = "", lines(text)
     words = terms(title) + terms(text[:_TEXT_MAX_CHARS])
     paths = list(dict.fromkeys(files))[:PATHS_MAX]
-    codes = [b"".join(map(code, words))]
+    codes = [*map(code, words)]
     for passage in passages:
         held = terms(passage)
         words += held
-        codes.append(b"".join(map(code, held)) + (ASKS if passage[-1:] in "?？" else b""))
+        codes += [0, *map(code, held), *([ASKS] if passage[-1:] in "?？" else ())]
     for more in (*tags, *paths):
         words += terms(more)
     counts: dict[str, int] = {}
@@ -49,7 +48,7 @@ def index_text(
         names = {*map(name, paths)}
         counts.update(dict.fromkeys(names, len(names)))
     record = [id, kind, clock.iso(time)[:10], title, paths[:_PATHS_SHOWN]]
-    return Document(counts, _LIMIT_BYTES.join(codes).hex(), len(words), time, record)
+    return Document(counts, pack(codes).hex(), len(words), time, record)
 
 
 def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:

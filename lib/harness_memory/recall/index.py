@@ -3,8 +3,8 @@
 A line of magic, a line of JSON `{"state", "sizes", "crc"}`, then the sections of `_SECTIONS` in this machine's byte
 order: columns of the documents; the ends of all terms, posting lists, words and records; the terms, sorted; the ids
 of the documents, one a line; posting lists, words and records. A posting list is document numbers (4 bytes each), then
-counts (1 byte each). Words are the codes (4 bytes each) of a document's terms in their order, 0 before each passage. A
-record is JSON: [id, kind, day, line, files].
+counts (1 byte each). Words are the codes (4 bytes each) of a document's terms in their order, 0 before each passage and
+ASKS at the end of one that is a question. A record is JSON: [id, kind, day, line, files].
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 SESSION, NOTE, ARCHIVED = "session", "note", "archived"
+ASKS = 1
 MAGIC = b"harness-recall %s.8 %s" % (__version__.encode(), sys.byteorder.encode())
 COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("breadths", "B"))
 BLOBS = ("terms", "postings", "words", "records")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from math import exp, log, sqrt
 
 from . import ranking
-from .terms import ASKS, code, path_term, stem_term, terms
+from .index import ASKS
+from .terms import code, pack, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +38,6 @@ _CHANCE_MIN = 0.5
 _UNKNOWN_IN_TALK = 0.6
 _SCORE_MIN, _NEAR_MIN = 0.3, 0.25  # of the best, to be shown, to name files near it
 _FILES_CHARS, _FILE_MIN = 540, 0.1  # the least weight, of the greatest
-
-
-_ASKS = int.from_bytes(ASKS, sys.byteorder)
 
 
 class Item:
@@ -95,38 +92,28 @@ def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, f
 
 def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, list[float]]:
     """How much each passage of each document tells of the query, 1 for the best."""
-    weights = {_number(term): weight for term, weight in query.weights.items() if source.holders(term)}
-    known = weights.keys()
+    weights = {code(term): weight for term, weight in query.weights.items()}
     split = {number: _split(source.words(number)) for number in numbers}
-    held = {number: [known & passage for passage in passages] for number, passages in split.items()}
+    # A passage of one word tells nothing.
+    held = {n: [weights.keys() & words if len(words) > 1 else () for words in split[n]] for n in numbers}
     holders: dict[int, int] = {}
-    for rows in held.values():
-        for row in rows:
-            for word in row:
-                holders[word] = holders.get(word, 0) + 1
+    for word in [word for rows in held.values() for row in rows for word in row]:
+        holders[word] = holders.get(word, 0) + 1
     count = sum(map(len, held.values()))
     rarities = {word: weights[word] * log(1 + (count - n + 0.5) / (n + 0.5)) for word, n in holders.items()}
     worths = {}
     for number, rows in held.items():
-        plain = [0.0, 0.0]  # a passage of one word tells nothing
-        plain += [
-            sum([rarities[word] for word in row]) if len(words) > 1 else 0.0 for row, words in zip(rows, split[number])
-        ]
-        plain += [0.0, 0.0]
-        asks = [False, False, *(words[-1:] == [_ASKS] for words in split[number]), False, False]
+        plain = [0.0, 0.0, *(sum([rarities[word] for word in row]) for row in rows), 0.0, 0.0]
+        asks = [False, *(words[-1:] == [ASKS] for words in split[number])]
         worths[number] = [
             plain[at]
-            + (_ANSWER if asks[at - 1] else _BEFORE) * plain[at - 1]
+            + (_ANSWER if asks[at - 2] else _BEFORE) * plain[at - 1]
             + _AFTER * plain[at + 1]
             + _NEAR * (plain[at - 2] + plain[at + 2])
             for at in range(2, len(plain) - 2)
         ]
     best = max([max(rows, default=0.0) for rows in worths.values()], default=0.0) or 1.0
     return {number: [worth / best for worth in rows] for number, rows in worths.items()}
-
-
-def _number(term: str) -> int:
-    return int.from_bytes(code(term), sys.byteorder)
 
 
 def _split(words: bytes) -> list[list[int]]:
@@ -160,7 +147,7 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
     words = [source.words(number) for number in numbers]
     rarest = log(1 + (source.count + 0.5) / 0.5)
     rarities = {term: weight * ranking.rarity(source, term) / rarest for term, weight in query.weights.items()}
-    own = {_number(term): rarities[term] for term in query.words}
+    own = {code(term): rarities[term] for term in query.words}
     told = [own.keys() & _split(each)[item.passages[0][1]] for each, item in zip(words, items) if item.passages]
     rare = [
         sum([own[word] ** 2 for word in row]) / sqrt(1 + source.lengths[number] / 50)
@@ -168,7 +155,7 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
     ]
     earlier = {term: rarities[term] for term in rarities if term not in query.words}
     held = [value for term, value in earlier.items() if not source.postings(term).keys().isdisjoint(numbers)]
-    pairs = [code(first) + code(second) for first, second in query.pairs]
+    pairs = [pack(map(code, pair)) for pair in query.pairs]
     named = [weight for term, weight in query.named.items() if source.holders(term)]
     session = sum(weight for term, weight in query.paths.items() if source.holders(term))
     paths = [path for number in numbers for path in {*source.record(number).files}]

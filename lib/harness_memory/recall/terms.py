@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from zlib import crc32
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _STOP = (
     "a about above after again all also am an and any are arent as at be because been before being below"
     " between both but by can cannot cant could couldnt did didnt do does doesnt doing dont down during each few"
@@ -65,12 +69,13 @@ def terms(text: str) -> list[str]:
     return result
 
 
-def code(term: str) -> bytes:
-    """Four bytes for a term, never 0."""
-    return (crc32(term.encode("utf-8", "surrogatepass")) or 1).to_bytes(4, sys.byteorder)
+def code(term: str) -> int:
+    """A number of four bytes for a term, never 0."""
+    return crc32(term.encode("utf-8", "surrogatepass")) or 1
 
 
-ASKS = code("?")  # the last of a passage that is a question: what follows it answers
+def pack(codes: Iterable[int]) -> bytes:
+    return b"".join([number.to_bytes(4, sys.byteorder) for number in codes])
 
 
 def path_term(path: str) -> str:
