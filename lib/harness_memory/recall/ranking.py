@@ -37,8 +37,8 @@ _FEEDBACK_TOP = 8
 _FEEDBACK_PATHS = 32
 _SESSION_FILES_WEIGHT = 3.0  # for the very files of this session
 _SESSION_FILES_DECAY = 0.93  # of each file, from the latest back
-_NAMED_WEIGHT = 1.0  # for a file that the prompt names
-_NAMED_BEFORE_WEIGHT = 0.6  # for all the files that earlier prompts and the last answer name
+_NAMED_WEIGHT = 1.0  # for each file that the prompt names
+_NAMED_BEFORE_WEIGHT = 0.6  # for each that earlier prompts and the last answer name
 # Stems that say how something is asked, not what it is about.
 _FRAMING = (
     "advic ago amount back chat convers current dai dat different discus first go help idea kind know last long mak"
@@ -165,32 +165,23 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
     for number in leading:
         paths = source.record(number).files
         share = (scores[number] / top) ** 2
-        for path in paths:
-            shared[path] = shared.get(path, 0.0) + share / sqrt(len(paths))
+        for term in map(path_term, paths):
+            shared[term] = shared.get(term, 0.0) + share / sqrt(len(paths))
         if not paths:
             bare[number] = share
     total = sum(shared.values())
     most = sorted(shared.items(), key=lambda each: -each[1])[:_FEEDBACK_PATHS]
-    lifts: Scores = {}
-    for path, weight in most:
-        for number in source.postings(path_term(path)):
-            lifts[number] = lifts.get(number, 0.0) + _FEEDBACK_WEIGHT * weight / total
-    norm = sqrt(sum(weight * weight for weight in query.paths.values())) or 1.0
-    for term, weight in query.paths.items():
-        for number, breadth in source.postings(term).items():
-            lifts[number] = lifts.get(number, 0.0) + _SESSION_FILES_WEIGHT * weight / norm / sqrt(breadth)
-    named: Scores = {}
-    before: Scores = {}
+    norm = sqrt(sum([weight * weight for weight in query.paths.values()]))
+    each = {term: _FEEDBACK_WEIGHT * weight / total for term, weight in most}
     for term, weight in query.named.items():
-        weight *= min(1.0, 3 / sqrt(source.holders(term) or 1))
-        for number in source.postings(term):
-            named[number] = max(named.get(number, 0.0), weight)
-    for term in query.before:
-        for number, breadth in source.postings(term).items():
-            before[number] = min(1.0, before.get(number, 0.0) + 1 / sqrt(breadth))
-    for each, weight in ((named, _NAMED_WEIGHT), (before, _NAMED_BEFORE_WEIGHT)):
-        for number, value in each.items():
-            lifts[number] = lifts.get(number, 0.0) + weight * value
+        each[term] = _NAMED_WEIGHT * weight * min(1.0, 3 / sqrt(source.holders(term) or 1))
+    spread = {term: _SESSION_FILES_WEIGHT * weight / norm for term, weight in query.paths.items()}
+    spread.update(dict.fromkeys(query.before, _NAMED_BEFORE_WEIGHT))
+    lifts: Scores = {}
+    for weights, power in ((each, 0.0), (spread, -0.5)):  # a session of many files is less about one of them
+        for term, weight in weights.items():
+            for number, breadth in source.postings(term).items():
+                lifts[number] = lifts.get(number, 0.0) + weight * breadth**power
     highest = max(lifts.values(), default=0.0)
     for number, share in bare.items():  # a note without files must not fall behind
         lifts[number] = highest * share
