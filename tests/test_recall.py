@@ -202,7 +202,6 @@ def test_a_prompt_without_an_index_starts_with_the_newest(store: Store) -> None:
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "cut": lambda data: data[:-40],
     "only its start": lambda data: data[:40],
-    "other bytes": lambda data: data.replace(b"exporter", b"importer"),
     "older version": lambda data: b"harness-recall 0.1.2 little\n{}\n",
 }
 

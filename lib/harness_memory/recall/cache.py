@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .index import Record
 
 _LOCK = "recall.lock"
-_WHOLE_BYTES = 1024 * 1024  # a smaller index is read in one go, and its checksum compared
 _HEADER_BYTES = 64 * 1024  # more than magic and state take
 _SETTLED_NS = 2 * 10**9  # a folder that changed later may change again within one tick of its clock
 _CHANGING_SECONDS = 2 * 86400  # a prompt looks for changes in sessions that started since
@@ -63,6 +62,7 @@ class _Cache:
                 self.recent[document.record.id] = document
                 self.removed.discard(document.record.id)
         if is_whole and self.base and len(self.dead()) * 2 > self.base.count:
+            os.close(self.base.fd)
             self.base, self.recent, self._stamps, self.state = None, {}, {}, {}
 
     @property
@@ -197,6 +197,9 @@ class _Cache:
                     dead = self.dead()
                     self.state["dead"] = len(dead)
                     data = dump(self.base, [*self.recent.values()], dead, self.state)
+                    if self.base:
+                        os.close(self.base.fd)
+                    self.base, self.recent = Segment(data), {}
                     files.write(os.path.join(directory, settings.RECALL_INDEX), data)
                     if _stamp(log) and os.path.getsize(log) == self.log_bytes:  # else another process added to it
                         files.remove(log)
@@ -268,16 +271,15 @@ def folder(project_dir: str) -> str:
 
 
 def _open_index(project_dir: str) -> Segment | None:
-    """The index, whole in memory when it is small; None when it is missing."""
     try:
         fd = files.open_plain(os.path.join(folder(project_dir), settings.RECALL_INDEX))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    if os.fstat(fd).st_size > _WHOLE_BYTES:
+    try:
         return Segment(os.read(fd, _HEADER_BYTES), fd)
-    data = os.read(fd, _WHOLE_BYTES)
-    os.close(fd)
-    return Segment(data)
+    except DAMAGE:
+        os.close(fd)  # Windows removes and replaces no open file
+        raise
 
 
 def _stamp(path: str, *, is_sized: bool = True) -> int:

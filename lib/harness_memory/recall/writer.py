@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from array import array
 from itertools import accumulate
-from zlib import crc32
 
 from ..base import jsontext
 from .index import BLOBS, COLUMNS, MAGIC
@@ -49,6 +48,5 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int
     sections += [array("I", accumulate(map(len, blobs[name]))).tobytes() for name in BLOBS]
     texts = [b"".join(blobs[name]) for name in BLOBS]
     sections += [texts[0], "\n".join(ids).encode("utf-8", "replace"), *texts[1:]]
-    body = b"".join(sections)
-    header = {"state": state, "sizes": [*map(len, sections)], "crc": crc32(body)}
-    return b"\n".join([MAGIC, jsontext.compact(header).encode("utf-8", "replace"), body])
+    header = {"state": state, "sizes": [*map(len, sections)]}
+    return b"\n".join([MAGIC, jsontext.compact(header).encode("utf-8", "replace"), b"".join(sections)])
