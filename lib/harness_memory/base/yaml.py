@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 _WORDS = frozenset(["", "y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
-_ESCAPES = {
-    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
-    " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
-}  # fmt: skip
-_SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
+_SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 class YamlError(ValueError):
@@ -171,19 +167,17 @@ def _flow(text: str) -> list[str]:
 
 
 def _quoted(text: str) -> tuple[str, str]:
-    quote, out, at = text[0], "", 1
-    while at < len(text):
-        char, at = text[at], at + 1
-        if char == quote == text[at : at + 1] == "'":
-            at += 1
-        elif char == quote:
-            return out, text[at:]
-        elif char == "\\" and quote == '"':
-            name = text[at : at + 1]
-            size = {"x": 2, "u": 4, "U": 8}.get(name, 0)
-            digits = text[at + 1 : at + 1 + size]
-            if name not in _ESCAPES and (not size or len(digits) != size or not digits.isalnum()):
-                raise ValueError("bad escape \\%s%s" % (name, digits))
-            char, at = _ESCAPES.get(name) or chr(int(digits, 16)), at + 1 + size
-        out += char
-    raise ValueError("quote without an end on its line")
+    """The text between quotes, and what follows."""
+    quote, at = text[0], 1
+    while text[at : at + 1] != quote or (quote == text[at + 1 : at + 2] == "'"):
+        if at >= len(text):
+            raise ValueError("quote without an end on its line")
+        at += 2 if text[at] in ("\\" if quote == '"' else quote) else 1
+    value = text[1:at]
+    if quote == "'":
+        value = value.replace("''", "'")
+    elif "\\" in value:
+        from codecs import unicode_escape_decode
+
+        value = unicode_escape_decode(value.encode("latin-1", "backslashreplace"))[0]
+    return value, text[at + 1 :]
