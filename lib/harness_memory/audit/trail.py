@@ -154,14 +154,11 @@ def parse(line: bytes) -> dict[str, Any] | None:
 def _end(project_dir: str) -> tuple[int, str]:
     """Number and hash of the last whole event."""
     for path in reversed(paths(project_dir)):
-        with os.fdopen(files.open_plain(path), "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(0, size - settings.AUDIT_TAIL_BYTES))
-            data = file.read()
+        data = files.read_part(path, settings.AUDIT_TAIL_BYTES, from_end=True)
         event = next(filter(None, map(parse, reversed(data.split(b"\n")))), None)
         if event:
             return event["seq"], event["hash"]
-        if size > settings.AUDIT_TAIL_BYTES:
+        if len(data) > _LINE_MAX_BYTES // 8:
             raise files.Unreadable(0, "ends in %d bytes without an event" % len(data), path)
     return 0, ""
 
@@ -178,18 +175,18 @@ class Findings:
 
 def verify(project_dir: str, heads: Mapping[str, str]) -> Findings:
     """`heads` are those that episodes keep: the id of a session to `<seq>:<hash>`. Read them before the trail."""
-    others: dict[str, int] = {}  # events of other machines, whose sessions have seen those
-    for name in names(project_dir)[1:]:
-        findings = _verify(project_dir, name, {}, others)
+    passed: set[str] = set()  # at last also those of other machines' chains, which their sessions have seen
+    for name in [*names(project_dir)[1:], ""]:
+        own = {session: head for session, head in heads.items() if head not in passed} if not name else {}
+        findings = _verify(project_dir, name, own, passed)
         if findings.problem:
-            return findings
-    findings = _verify(project_dir, "", {session: head for session, head in heads.items() if head not in others}, {})
-    findings.count += len(others)
+            break
+    findings.count = len(passed)
     return findings
 
 
-def _verify(project_dir: str, name: str, heads: Mapping[str, str], events: dict[str, int]) -> Findings:
-    """One chain, whose events are added to `events`."""
+def _verify(project_dir: str, name: str, heads: Mapping[str, str], passed: set[str]) -> Findings:
+    """One chain, whose heads are added to `passed`."""
     rows = [(*head.partition(":"), session) for session, head in heads.items()]
     seen = {int(seq): (digest, session) for seq, _, digest, session in rows if seq.isdecimal() and len(seq) < 16}
     findings = Findings()
@@ -215,7 +212,7 @@ def _verify(project_dir: str, name: str, heads: Mapping[str, str], events: dict[
             return findings
         findings.count, digest = seq, event["hash"]
         findings.head = "%d:%s" % (seq, digest)
-        events[findings.head] = seq
+        passed.add(findings.head)
     last = max(seen, default=0)
     if torn.endswith(b"\n"):
         findings.problem = "a line after it cannot be read"
