@@ -664,9 +664,8 @@ class Shell(shell.Reader):
         if isinstance(written, str):
             return self.product([""], [written.rstrip("\n")])
         words = outputs.fed_words(written, lines=True)
-        if words == [UNKNOWN] and any(outputs.is_telling(call) for call in made):
-            return [UNKNOWN + self.trace.piped(made)]
-        return words
+        is_telling = words == [UNKNOWN] and any(outputs.is_telling(call) for call in made)
+        return [UNKNOWN + self.trace.piped(made)] if is_telling else words
 
     def parameter(self, inner: str) -> list[str]:
         """`${...}`"""

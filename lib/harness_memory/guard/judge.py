@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_TEXTS = 20  # of one body, for a shell
+_PLAIN_GIT = ("status", "add", "commit", "fetch", "pull", "branch", "stash", "merge", "rebase", "clone", "init", "tag")
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
 SENDERS = outputs.FETCHERS | frozenset(_TALKERS)
 _HEADERS = ("-H", "--header", "-u", "--user", "-o", "--output")
@@ -50,11 +51,8 @@ _MINOR = frozenset(
     git.branch-delete docker.prune system.services
     """.split()
 )
-_ACCESS = {
-    **dict.fromkeys("raf", paths.READ),
-    **dict.fromkeys("wtmn", paths.WRITE),
-    **dict.fromkeys("do", paths.DELETE),
-}
+_KINDS = ((paths.READ, "raf"), (paths.WRITE, "wtmn"), (paths.DELETE, "do"))
+_ACCESS = {kind: access for access, kinds in _KINDS for kind in kinds}
 _TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
 _COPIERS = ("cp", "mv", "rsync", "install", "ln", "curl", "wget", "tar", "unzip")
 
@@ -143,6 +141,8 @@ class _Judge:
         return "" if is_inside or rule == "sql" else rule
 
     def git(self, call: Call) -> Found:
+        if call.verb()[0] in _PLAIN_GIT:
+            return
         from . import gitrules
 
         directory, branch = call.given.value("D"), call.branch

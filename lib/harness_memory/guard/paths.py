@@ -6,6 +6,7 @@ directory (anyone's) as `~`. Both the path as written and the place it really le
 
 from __future__ import annotations
 
+from ..base.process import system
 from .quick import HINTS
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable, fits, folded, joined, table
 
@@ -119,13 +120,21 @@ def form(path: str, scope: Scope | None = None) -> str:
 
 
 def real(path: str) -> str:
-    """Where a path leads, as far as links can be read."""
-    import os
-
-    try:
-        return os.path.realpath(path) if path.startswith("/") else path
-    except (OSError, ValueError):
-        return path
+    """Where a path leads, as far as links can be read; without `os`, which costs a hook a millisecond."""
+    done, waiting, jumps = "", path.split("/")[1:] if path.startswith("/") else [], 0
+    while waiting:
+        piece = waiting.pop(0)
+        if piece in ("", ".", ".."):
+            done = done.rpartition("/")[0] if piece == ".." else done
+            continue
+        try:
+            target = system.readlink(done + "/" + piece) if jumps < 20 else ""
+        except (OSError, ValueError):
+            target = ""
+        jumps += bool(target)
+        done = done + "/" + piece if not target else "" if target[0] == "/" else done
+        waiting = target.split("/") + waiting if target else waiting
+    return done or path
 
 
 def home_relative(path: str, scope: Scope) -> str:

@@ -70,9 +70,14 @@ def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
             return [("guard.failed", "Bash without the text of a command", "")]
         if policy is None and is_harmless(command, (question.root, question.tree)):
             return []
-    from .tools import findings as of_tool
+    if question.tool == "Bash":
+        from .judge import findings as of_command  # without the module of all other tools
 
-    found = of_tool(question.tool, question.given, question.scope(), question.env, policy)
+        found = of_command(str(command), question.scope(), question.env, policy)
+    else:
+        from .tools import findings as of_tool
+
+        found = of_tool(question.tool, question.given, question.scope(), question.env, policy)
     if policy is not None and policy.custom:
         from . import match
 

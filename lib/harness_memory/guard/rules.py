@@ -97,21 +97,14 @@ guard.failed ask could not be judged | Try a simpler form, or let the user decid
 """
 
 
-def _read() -> dict[str, tuple[str, str, str]]:
-    rules = {}
-    for line in _TABLE.strip().split("\n"):
-        name, tier, text = line.split(None, 2)
-        reason, _, remedy = (part.strip() for part in text.partition("|"))
-        rules[name] = (tier, reason, _REMEDIES.get(remedy, remedy))
-    return rules
-
-
-_ROWS = _read()
-RULES = {name: (tier.rstrip("+-"), reason, remedy) for name, (tier, reason, remedy) in _ROWS.items()}
+_ROWS = [line.split(None, 2) for line in _TABLE.strip().split("\n")]
+_TIERS = {name: tier for name, tier, _ in _ROWS}
+_TEXTS = [(name, *[part.strip() for part in text.split("|")]) for name, _, text in _ROWS]
+RULES = {name: (_TIERS[name].rstrip("+-"), reason, _REMEDIES.get(how, how)) for name, reason, how in _TEXTS}
 
 
 def tier_in(profile: str, rule: str) -> str:
-    tier = _ROWS[rule][0]
+    tier = _TIERS[rule]
     base = tier.rstrip("+-")
     if profile == "relaxed" and tier == "ask-":
         return LOG
