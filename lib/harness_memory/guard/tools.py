@@ -41,6 +41,7 @@ _FETCHES = ("iwr", "irm", "invoke-webrequest", "invoke-restmethod", "downloadstr
 _RUN_BY_ITSELF = {"path.ci", "path.startup", "path.git-hooks"}
 _UNSURE = ("guard.unreadable", "delete.unknown", "service.delete")
 MAX_DEPTH = 12
+_TOO_DEEP = "\0"
 MAX_VALUES = 250
 MAX_CONTENT_CHARS = 50_000
 
@@ -98,7 +99,7 @@ def _of_server(tool: str, given: Mapping[str, Any], judge: Judge) -> Iterator[Fi
     """An MCP tool: commands and statements wherever they stand in its arguments, and the verb in its name."""
     from .code import destroys
 
-    names, items = _words_of(tool), list(_items(given, 0))
+    names, items = _words_of(tool), list(_items(given))
     for text in texts_to_run(given, names):
         yield from judge(text)
     for text in [text for key, value in items if key in _SQL_KEYS for text in _texts(value) if destroys(text)]:
@@ -106,7 +107,7 @@ def _of_server(tool: str, given: Mapping[str, Any], judge: Judge) -> Iterator[Fi
     is_file = any(word[:1] in ("/", "~", ".") for _, word in accesses(tool, given))
     if ("force", True) in items or not (_EFFECTS.isdisjoint(names) or is_file):
         yield "tool.effect", tool, ""
-    if _is_deep(given):
+    if any(key == _TOO_DEEP for key, _ in items):
         yield "guard.failed", tool, "arguments nested too deeply"
 
 
@@ -116,25 +117,24 @@ def _words_of(tool: str) -> set[str]:
     return set(spaced.replace("_", " ").replace("-", " ").lower().split())
 
 
-def _items(value: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    """Every key with its value, at any depth; of a list the keys are ""."""
-    pairs = (
-        list(value.items())
-        if isinstance(value, dict)
-        else [("", item) for item in value]
-        if isinstance(value, list)
-        else []
-    )
-    for key, item in pairs[:MAX_VALUES] if depth <= MAX_DEPTH else ():
-        yield str(key).lower(), item
-        yield from _items(item, depth + 1)
+def _items(value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Every key with its value, at any depth; of a list the keys are "", below the limit _TOO_DEEP."""
+    pairs = list(value.items()) if isinstance(value, dict) else []
+    pairs = [("", item) for item in value] if isinstance(value, list) else pairs
+    for key, item in pairs[:MAX_VALUES]:
+        yield str(key).lower() if depth <= MAX_DEPTH else _TOO_DEEP, item
+        yield from _items(item, depth + 1) if depth <= MAX_DEPTH else ()
+
+
+def _texts(value: Any) -> list[str]:
+    return [item for _, item in _items([value]) if isinstance(item, str)]
 
 
 def texts_to_run(given: Mapping[str, Any], names: set[str] = frozenset()) -> list[str]:  # type: ignore[assignment]
     """Shell text in arguments: as text, as a list of words or of commands, or as a program with its `args`."""
     keys = _COMMAND_KEYS if _RUNNERS.isdisjoint(names) else _COMMAND_KEYS | _RUNNER_KEYS
     found = []
-    for value in [value for key, value in _items(given, 0) if key in keys]:
+    for value in [value for key, value in _items(given) if key in keys]:
         words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
         more = given.get("args")
         if isinstance(value, str):
@@ -146,12 +146,6 @@ def texts_to_run(given: Mapping[str, Any], names: set[str] = frozenset()) -> lis
 
 def _quoted(word: str) -> str:
     return "'" + word.replace("'", "'\\''") + "'"
-
-
-def _is_deep(value: Any, depth: int = 0) -> bool:
-    """Whether there is more below than is looked at."""
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return depth > MAX_DEPTH or any(_is_deep(item, depth + 1) for item in items if isinstance(item, (dict, list)))
 
 
 def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -177,13 +171,6 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             is_path = len(word) < 1000 and "\n" not in word and (is_place or (" " not in word and not is_prose))
             if is_path and ("/" in word or "\\" in word or "." in word) and not (is_prose and " " in word):
                 yield access, word
-
-
-def _texts(value: Any, depth: int = 0) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for item in (items if depth <= MAX_DEPTH else ()) for text in _texts(item, depth + 1)][:5000]
 
 
 def _of_path(access: str, word: str, given: Mapping[str, Any], scope: Scope) -> str:
