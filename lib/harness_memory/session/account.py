@@ -91,9 +91,9 @@ def _worth(each: Statement) -> float:
 
 def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
-    turns = {unit.turn for unit in statements if unit.by == "c" and "s" in unit.kinds}
-    said = [unit for unit in statements if unit.turn in turns and "l" not in unit.kinds]
-    others = [stems(words_of(text)) for text in (*(unit.text for unit in said), *commits)]
+    turns = {each.turn for each in statements if each.by == "c" and "s" in each.kinds}
+    said = [each.text for each in statements if each.turn in turns and "l" not in each.kinds]
+    others = [stems(words_of(text)) for text in (*said, *commits)]
     return [step for step in steps if is_covered(step, others)]
 
 
@@ -105,19 +105,16 @@ def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
 
 def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]:
     """Folders, languages and names that come up again and again; none where nothing does."""
-    found: dict[str, int] = {}
-    for file in files:
-        parts = file.split("/")
-        ending = _LANGUAGES.get(parts[-1].rpartition(".")[2].lower(), "")
-        folders = [part for part in parts[:-1] if len(part) > 2 and part[0] != "." and part not in _COMMON]
-        for name in (*folders, ending):
-            found[name] = found.get(name, 0) + 1
-    found.pop("", None)
-    ranked = sorted(found, key=lambda name: -found[name])[:5]
-    names: dict[str, int] = {}
-    for unit in statements:
-        quoted = unit.text.split("`")[1::2]
-        for name in {part for part in quoted if part.isidentifier() and 3 < len(part) < 30}:
-            names[name] = names.get(name, 0) + 1
-    often = sorted((name for name, count in names.items() if count > 1), key=lambda name: -names[name])[:3]
-    return [*dict.fromkeys([*([skill] if skill else []), *ranked, *often])]
+    folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0] != "."]
+    endings = [_LANGUAGES.get(file.rpartition(".")[2].lower(), "") for file in files]
+    quoted = [name for each in statements for name in dict.fromkeys(each.text.split("`")[1::2])]
+    names = [name for name in quoted if name.isidentifier() and 3 < len(name) < 30]
+    places = [name for name in (*folders, *endings) if name and name not in _COMMON]
+    return list(dict.fromkeys([*([skill] if skill else []), *_often(places, 1)[:5], *_often(names, 2)[:3]]))
+
+
+def _often(names: list[str], least: int) -> list[str]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return sorted([name for name in counts if counts[name] >= least], key=lambda name: -counts[name])

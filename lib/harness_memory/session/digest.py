@@ -249,7 +249,6 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     elif words and ((words[0][-2:] == "ed" and len(words[0]) > 4) or "done" in _classes(words[:4], "")):
         found.add("done early")
     found.update(["first " + name for name in CLASS.get(words[0], ())] if words else [])
-    found -= {"must", "may"} if "first this" in found else set()  # "this should show …" asks nobody for anything
     content = stems(words)
     share = len(content & about) / len(content) if content else 0.0
     size = len(text) * (2 if "\u3040" <= text[len(text) // 2 :][:1] <= "\ud7a3" else 1)
@@ -265,9 +264,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
         "number": any(map(str.isdigit, text)),
         "aside": text[:1] == "(",
         "bare": len("".join(text.split("`")[::2]).split()) < 3 and text.isascii(),  # names, and nothing said of them
-        "ticked": any(mark in text for mark in "✅✓✔☑"),
         "warned": any(mark in _WARNINGS for mark in text[:2]),
-        "ready now": "ready" in words,
     }
     found.update([name for name, is_there in signs.items() if is_there])
     return found

@@ -244,8 +244,8 @@ def _headline(state: Capture, said: str, statements: list[Statement], cut_off: s
     """The checkpoint's first sentence, else the commits, else the plan, else what an answer says best, else the ask."""
     limit = settings.SUMMARY_LINE_CHARS - (len(cut_off) + 3 if cut_off else 0)
     subjects = [each for each in state.commits if not each.startswith(("Merge ", "fixup!", "WIP", "wip"))]
-    answered = any(unit.by == "c" for unit in statements) and (
-        not cut_off or len({unit.turn for unit in statements}) > 1
+    is_answered = any(each.by == "c" for each in statements) and (
+        not cut_off or len({each.turn for each in statements}) > 1
     )
     prompts = [ask for ask in state.prompts() if not capture.is_housekeeping(ask)]
     if said:
@@ -256,7 +256,7 @@ def _headline(state: Capture, said: str, statements: list[Statement], cut_off: s
             line = "%s; %s" % (subject, line) if len(subject) + len(line) + 2 <= limit else line
     elif state.plan:
         line = state.plan[0]
-    elif answered or not prompts:
+    elif is_answered or not prompts:
         line = account.headline(statements, state.files)
     else:
         ask = prompts[-1]

@@ -48,31 +48,23 @@ def written(command: str) -> list[str]:
 def message(command: str) -> str:
     """The subject of the commit that a command makes; "" when it makes none, or takes the message from elsewhere."""
     rest = command.partition("git commit")[2]
-    for option in (" -m", " -am", " --message", " -qm", " -a -m"):
-        head, found, text = rest.partition(option)
-        if found and "\n" not in head:
-            text = text.lstrip(" =")
-            break
-    else:
-        return ""
+    options = [each for each in (" -m", " -am", " -qm", " --message") if each in rest.partition("\n")[0]]
+    text = rest.partition(options[0])[2].lstrip(" =") if options else ""
     if text[:2] in ('"$', "$("):  # -m "$(cat <<'EOF' …
-        text = text.partition("\n")[2].lstrip("\n")
-        return text.partition("\n")[0].strip()
-    quote = text[:1] if text[:1] in ("'", '"') else ""
-    text = text[1:].partition(quote)[0] if quote else text.partition(" ")[0]
+        text = text.partition("\n")[2]
+    elif text[:1] in ("'", '"'):
+        text = text[1:].partition(text[0])[0]
+    else:
+        text = text.partition(" ")[0]
     return text.strip().partition("\n")[0].strip()
 
 
 def add_result(state: Capture, block: dict[str, Any], detail: list[str], is_error: bool) -> list[str]:
     """Take in a result; the files it changed. `detail`: the command, its commit's subject, the files it names."""
     command, subject, *changed = detail
-    content = block.get("content")
-    parts = content if isinstance(content, list) else [{"text": content}]
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    output = "\n".join(clean(text, settings.TEXT_FIELD_MAX_CHARS) for text in texts)
     if is_error:
         keep(state.failed, command, 12)
-        fault = _fault(output)
+        fault = _fault(block.get("content"))
         if fault:
             keep(state.errors, brief("%s: %s" % (cut(command, 80), fault), settings.ITEM_CHARS), 8)
         return []
@@ -86,8 +78,11 @@ def add_result(state: Capture, block: dict[str, Any], detail: list[str], is_erro
     return changed
 
 
-def _fault(output: str) -> str:
+def _fault(content: Any) -> str:
     """The line of a failed command's output that says most: the last that names an error, else the last."""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [clean(part.get("text"), settings.TEXT_FIELD_MAX_CHARS) for part in parts if isinstance(part, dict)]
+    output = "\n".join(texts)
     lines = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("Exit code ")]
     named = [line for line in lines if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
     return cut(next(reversed(named or lines), ""), settings.ITEM_CHARS)

@@ -9,8 +9,8 @@ from ..base import settings
 
 TEXT, ITEM, HEAD, OPEN, DONE, ROW = "text", "item", "head", "open", "done", "row"  # what a unit stands in
 _BOXES = {**dict.fromkeys("☐⬜", OPEN), **dict.fromkeys("☑✅✔✓", DONE)}
-_ENDS = ".!?…"
 _WIDE_ENDS = "。！？"  # which need no blank after them
+_ENDS = ".!?…" + _WIDE_ENDS
 _CLOSERS = "\"')]*_`”’»"
 _SHORT = ("e.g", "i.e", "etc", "vs", "cf", "z.B", "d.h", "bzw", "ca", "p.ex", "approx", "No", "Nr", "Dr", "Mr", "St")
 _RULES = frozenset("-=*_|:─—═╌ \t`")
@@ -45,10 +45,6 @@ def split(text: str) -> list[Unit]:
             section, lead = line.strip("`*> ─"), ""
             continue
         line = line.lstrip("> ")
-        if line[:1] == "#" and line.lstrip("#")[:1] == " ":
-            section, lead = plain(line.lstrip("# ")), ""
-            found.append(Unit(section, HEAD, section, "", at, True))
-            continue
         if line[:1] == "|":
             row = " | ".join(filter(None, [plain(cell.strip()) for cell in line.strip("|").split("|")]))
             if not found or found[-1].kind != ROW:
@@ -56,15 +52,15 @@ def split(text: str) -> list[Unit]:
             found.append(Unit(row, ROW, section, "" if row == lead else lead, at, True))
             continue
         kind, body = _item(line)
+        bare, mark = line.strip("*_:. "), line[:2]
+        is_bold = mark in ("**", "__") and line.rstrip(":. ")[-2:] == mark and mark not in bare and len(bare) < 60
+        if line.lstrip("#")[:1] == " " or (is_bold and kind == TEXT):
+            section, lead = plain(bare.lstrip("# ")), ""
+            found.append(Unit(section, HEAD, section, "", at, True))
+            continue
         if kind == TEXT and _is_log(raw, line):
             continue
         body = plain(body)
-        bare = line.strip("*_:. ")
-        is_bold = line[:2] in ("**", "__") and line.rstrip(":. ")[-2:] == line[:2] and line[:2] not in bare
-        if is_bold and kind == TEXT and len(bare) < 60:
-            section, lead = plain(bare), ""
-            found.append(Unit(section, HEAD, section, "", at, True))
-            continue
         if kind == TEXT:
             lead = body if body[-1:] in (":", "：") else ""
         for number, sentence in enumerate(sentences(body)):
@@ -93,38 +89,26 @@ def _item(line: str) -> tuple[str, str]:
 
 def _is_log(raw: str, line: str) -> bool:
     """Program output or code outside a fence; a line that names an error stays, because a later error may equal it."""
-    if raw[:4] == "    " or line[:2] in ("$ ", "at ", "+ ", "- ", "│ ", "<!") or line[:1] in "{}<│├└┌":
-        return not any(fault in line for fault in _FAULTS)
+    is_code = raw[:4] == "    " or line[:2] in ("$ ", "at ", "+ ", "- ", "│ ", "<!") or line[:1] in "{}<│├└┌"
     letters = sum(map(str.isalpha, line)) + line.count(" ")
-    return letters * 10 < len(line) * 6 and len(line) > 12 and not any(fault in line for fault in _FAULTS)
+    is_code = is_code or (letters * 10 < len(line) * 6 and len(line) > 12)
+    return is_code and not any(fault in line for fault in _FAULTS)
 
 
 def sentences(line: str) -> list[str]:
     """A line in sentences, each of at most the length of a passage."""
-    parts, start, at, size = [], 0, 0, len(line)
-    while at < size:
-        char = line[at]
-        at += 1
-        if char in _WIDE_ENDS or (char in _ENDS and _ends(line, start, at)):
-            while at < size and line[at] in _CLOSERS:
-                at += 1
-            parts.append(line[start:at].strip())
-            start = at
-    parts.append(line[start:].strip())
-    return [piece for part in parts if part for piece in _pieces(part)]
-
-
-def _ends(line: str, start: int, at: int) -> bool:
-    """Whether a sentence ends at a mark: a blank and no small letter follow, and it is no abbreviation."""
-    end = at
-    while line[end : end + 1] in _CLOSERS and end < len(line):
-        end += 1
-    following = line[end : end + 2]
-    if following[:1] != " " or following[1:].islower():
-        return False
-    word = line[start : at - 1].rpartition(" ")[2].lstrip("(")
-    is_number = word.isdigit() and word == line[start : at - 1].strip()  # "2. A step" inside a line
-    return line[at - 1] != "." or not (word in _SHORT or (len(word) == 1 and word.isalpha()) or is_number)
+    for end in () if line.isascii() else _WIDE_ENDS:
+        line = line.replace(end, end + " ")
+    words, parts = line.split(), [[""]]
+    for word, after in zip(words, [*words[1:], ""]):
+        parts[-1].append(word)
+        bare = word.rstrip(_CLOSERS)
+        name = bare[:-1].lstrip("(")
+        # Neither an abbreviation, nor an initial, nor "2. A step" inside a line.
+        is_short = name in _SHORT or (len(name) == 1 and name.isalpha()) or (name.isdigit() and len(parts[-1]) == 2)
+        if bare[-1:] in _ENDS and bare and not after[:1].islower() and not (is_short and bare[-1] == "."):
+            parts.append([""])
+    return [piece for part in parts for piece in _pieces(" ".join(part).strip())]
 
 
 def _pieces(sentence: str) -> list[str]:
