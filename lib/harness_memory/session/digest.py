@@ -33,6 +33,7 @@ _PIECES: dict[str, list[str]] = _TABLES["pieces"]
 _TOGETHER = [(name, frozenset(needed), frozenset(bars)) for name, (needed, bars) in _TABLES["together"].items()]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
 _LEFT_LEAST = -8
+_OPEN_TURNS = 3  # after which nobody takes up what was put down as open
 _TALK = frozenset(("self", "aside", "bare", "label tip", "question", "size 0", units.HEAD))
 _DEED = frozenset(("first why", "done early", "me"))
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
@@ -83,6 +84,11 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
             is_listed = after is not None and after.kind not in (units.HEAD, units.ROW)
             line = cut("%s %s" % (unit.text, after.text), settings.PASSAGE_CHARS) if after and is_listed else line
             headline -= 0 if is_listed else 5
+        opener, dash, rest = line.partition(" — ")
+        is_said = dash and all([{"filler", "praise"}.intersection(CLASS.get(word, ())) for word in words_of(opener)])
+        line = rest if is_said and rest else line  # "Done — the parser reads comments"
+        if not line[:1].isalnum() and line[:1] > "\u2190":  # a sign before the words
+            line = line.partition(" ")[2] or line
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
         kinds += "w" if is_work else ""
         statements.append(Statement(turn, "c", worth, headline, sure, kinds, line))
@@ -91,7 +97,7 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
 
 def _kinds(unit: units.Unit, row: list[str]) -> tuple[str, int]:
     """What a unit is, and how surely it is a decision or a fact."""
-    kinds = "s" if "done" in row or "done early" in row else ""
+    kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
     if _score(_LEFT, row) > _LEFT_LEAST and unit.kind not in (units.DONE, units.HEAD):
         is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
         kinds += "lo" if unit.kind == units.OPEN or (is_listed and "explains" not in row) else "l"
@@ -144,10 +150,10 @@ def is_covered(text: str, others: Iterable[set[str]]) -> bool:
 
 
 def settle(statements: list[Statement], newer: list[Statement], turn: int) -> None:
-    """Now that a turn says more, only what was put down as open, and was not taken up since, is still left."""
+    """Now that a turn says more, only what was put down as open lately, and was not taken up since, is still left."""
     later = [stems(words_of(each.text)) for each in newer]
-    for each in statements:
-        if "l" in each.kinds and each.turn != turn and ("o" not in each.kinds or is_covered(each.text, later)):
+    for each in [each for each in statements if "l" in each.kinds and each.turn != turn]:
+        if "o" not in each.kinds or turn - each.turn > _OPEN_TURNS or is_covered(each.text, later):
             each.kinds = each.kinds.replace("l", "").replace("o", "")
 
 
@@ -202,7 +208,7 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[li
         is_agenda = "agenda" in title and "done" not in title and not is_work
         signs = {
             "is aside": not unit.is_first or (unit.kind == units.TEXT and unit.section in with_items),
-            "on agenda": is_agenda and unit.kind == units.ITEM and unit.is_first,
+            "on agenda": is_agenda and unit.kind in (units.ITEM, units.ROW) and unit.is_first,
             "boxed": unit.section[:1] == units.BOX,
         }
         row.update([name for name, is_there in signs.items() if is_there])
@@ -216,8 +222,9 @@ def _title(title: str) -> set[str]:
     words = words_of(title)
     if len(words) > 7 or len(title) >= 60 or title[-1:] in "?？":
         return set()
-    is_open = "still" in words or "yet" in words or {"to", "do"}.issubset(words)  # "Still to do", "Not done yet"
-    return _classes(words, title) | ({"later"} if is_open else set())
+    found = _classes(words, title)
+    is_open = {"to", "do"}.issubset(words) or (not {"still", "yet"}.isdisjoint(words) and found.isdisjoint(("me", "why")))
+    return found | ({"later"} if is_open else set())  # "Still to do", "Not done yet"
 
 
 def _placed(unit: units.Unit, number: int, count: int, last_line: int) -> set[str]:
@@ -278,7 +285,7 @@ def _negated(words: list[str]) -> set[str]:
         if "not" in kinds:
             denied = {name for each in near for name in CLASS.get(each, ())}
             is_work = not denied.isdisjoint(("done", "do")) or any(each[-2:] == "ed" and len(each) > 4 for each in near)
-            if "zero" in kinds and "later" in denied:
+            if "zero" in kinds and not denied.isdisjoint(("later", "must")):
                 found.add("none left")
             elif is_work and ("zero" not in kinds or ("nothing" in kinds and "else" not in near)):
                 found.add("undone")
