@@ -32,12 +32,12 @@ for _name, _words in _TABLES["words"].items():
 _PIECES: dict[str, list[str]] = _TABLES["pieces"]
 _TOGETHER = [(name, frozenset(needed), frozenset(bars)) for name, (needed, bars) in _TABLES["together"].items()]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
-_LEFT_LEAST = -8
+_LEFT_LEAST = -2
 _OPEN_TURNS = 3  # after which nobody takes up what was put down as open
 _TALK = frozenset(("self", "aside", "bare", "label tip", "question", "size 0", units.HEAD))
 _DEED = frozenset(("first why", "done early", "me"))
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
-_WARNINGS = "⚠❌🚧⏳🔄❗🔴🟡⛔🔜"
+_WARNINGS = "⚠❌✘✗🚧⏳🔄❗🔴🟡⛔🔜"
 _EMPTY = frozenset(("filler", "stop", "you", "me", "courtesy"))  # classes of words that say nothing of the work
 
 
@@ -84,26 +84,30 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
             is_listed = after is not None and after.kind not in (units.HEAD, units.ROW)
             line = cut("%s %s" % (unit.text, after.text), settings.PASSAGE_CHARS) if after and is_listed else line
             headline -= 0 if is_listed else 5
-        opener, dash, rest = line.partition(" — ")
-        is_said = dash and all([{"filler", "praise"}.intersection(CLASS.get(word, ())) for word in words_of(opener)])
-        line = rest if is_said and rest else line  # "Done — the parser reads comments"
-        if not line[:1].isalnum() and line[:1] > "\u2190":  # a sign before the words
-            line = line.partition(" ")[2] or line
+        line = _without_opener(line)
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
         kinds += "w" if is_work else ""
         statements.append(Statement(turn, "c", worth, headline, sure, kinds, line))
     return statements
 
 
+def _without_opener(line: str) -> str:
+    """A line without a sign before its words, and without "Done — "."""
+    opener, _, rest = line.partition(" — ")
+    is_empty = all({"filler", "praise"}.intersection(CLASS.get(word, ())) for word in words_of(opener))
+    line = rest if rest and is_empty else line
+    return line.partition(" ")[2] or line if line[:1] > "\u2190" and not line[:1].isalnum() else line
+
+
 def _kinds(unit: units.Unit, row: list[str]) -> tuple[str, int]:
     """What a unit is, and how surely it is a decision or a fact."""
     kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
-    if _score(_LEFT, row) > _LEFT_LEAST and unit.kind not in (units.DONE, units.HEAD):
+    left, decided, learned = [_score(table, row) for table in (_LEFT, _DECISION, _FACT)]
+    if left > max(_LEFT_LEAST, decided) and unit.kind not in (units.DONE, units.HEAD):
         is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
         kinds += "lo" if unit.kind == units.OPEN or (is_listed and "explains" not in row) else "l"
         return kinds + ("" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"), -99
     if _TALK.isdisjoint(row):
-        decided, learned = _score(_DECISION, row), _score(_FACT, row)
         is_choice = decided > 0 or ("why" in row and not _DEED.isdisjoint(row))  # something done, and why
         return kinds + ("d" if is_choice else "f"), max(decided, learned)
     return kinds, -99
@@ -223,14 +227,16 @@ def _title(title: str) -> set[str]:
     if len(words) > 7 or len(title) >= 60 or title[-1:] in "?？":
         return set()
     found = _classes(words, title)
-    is_open = {"to", "do"}.issubset(words) or (not {"still", "yet"}.isdisjoint(words) and found.isdisjoint(("me", "why")))
+    is_open = {"to", "do"}.issubset(words) or (
+        not {"still", "yet"}.isdisjoint(words) and found.isdisjoint(("me", "why"))
+    )
     return found | ({"later"} if is_open else set())  # "Still to do", "Not done yet"
 
 
 def _placed(unit: units.Unit, number: int, count: int, last_line: int) -> set[str]:
     """Features of where a unit stands."""
     place = "start" if number == 0 else "first" if number < 3 else "half" if number * 2 < count else "late"
-    row = {unit.kind, place}
+    row = {unit.kind, place, *(["short"] if count < 6 else [])}
     if count - number <= 2:
         row |= {"end %d" % (count - number), "near end"}
     if unit.at == last_line and count > 1:
@@ -270,7 +276,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
         "code": "`" in text,
         "number": any(map(str.isdigit, text)),
         "aside": text[:1] == "(",
-        "bare": len("".join(text.split("`")[::2]).split()) < 3 and text.isascii(),  # names, and nothing said of them
+        "bare": "`" in text and len("".join(text.split("`")[::2]).split()) < 3,  # names, and nothing said of them
         "warned": any(mark in _WARNINGS for mark in text[:2]),
     }
     found.update([name for name, is_there in signs.items() if is_there])
