@@ -154,9 +154,9 @@ def test_session_that_could_not_be_restored_stays(world: World) -> None:
 def test_session_with_a_damaged_record_stays_and_is_named(world: World) -> None:
     mine = aged(world, 50, "long ago")
     next(world.project.glob("WORK/*/%s/META.yaml" % mine)).write_bytes(b"nothing")
-    done = world.memory("prune")
-    assert (done.code, "META.yaml cannot be read" in done.stdout) == (1, True)
+    assert world.memory("prune").code == 0
     assert "artifacts" in work(world)[mine]
+    assert "META.yaml" in world.memory("doctor").stdout
 
 
 # archive and restore ------------------------------------------------------------------------------

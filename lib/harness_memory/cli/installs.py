@@ -41,27 +41,32 @@ def find(call: Call) -> list[Install]:
     home, records = os.path.expanduser("~"), {item["settings"]: item for item in installation.records(call.root)}
     places = [(scope, cwd) for scope in settingsfile.SCOPES for cwd in (call.directory, call.project.root)]
     here = [*dict.fromkeys(settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places)]
-    paths = dict.fromkeys((*records, *here))
-    installs = [_settings_file(path, records.get(path, {}), call.root, here) for path in paths]
-    return [each for each in installs if each.record or each.hooks or each.problems] + _plugins(here)
+    installs, plugins, switched = [], {}, ""
+    for path in dict.fromkeys((*records, *here)):
+        install = Install(path, records.get(path, {}), is_read_here=path in here)
+        try:
+            text = _examine(install, call.root)
+        except Refusal as error:
+            install.problems, text = ["cannot be used: %s" % error], "{}"
+        installs += [install] if install.record or install.hooks or install.problems else []
+        if install.is_read_here:  # of plugins, the last file that mentions one decides
+            mentioned = jsonedit.parse(text).below("enabledPlugins")
+            plugins.update({node.key: node.kind == "t" for node in mentioned if node.key.startswith(_PLUGIN)})
+            switched = path if settingsfile.disables_hooks(text) else switched
+    return [*installs, *(_plugin(key, switched) for key, is_on in plugins.items() if is_on)]
 
 
-def _settings_file(path: str, record: dict[str, Any], root: str, here: list[str]) -> Install:
-    install = Install(path, record, is_read_here=path in here)
-    try:
-        data, text = settingsfile.load(path)
-    except Refusal as error:
-        install.problems = ["cannot be used: %s" % error]
-        return install
+def _examine(install: Install, root: str) -> str:
+    """Note what is wrong with our hooks in a settings file; its text."""
+    data, text = settingsfile.load(install.path)
     install.hooks = settingsfile.hooks(text, invocation.tree())
     if not install.hooks:
         gone = "is gone" if data is None else "does not hold our hooks any more"
-        install.problems = [gone] if record else []
-        return install
+        install.problems = [gone] if install.record else []
+        return text
     missing = [event for event, _, _ in settingsfile.HOOKS if event not in {hook.event for hook in install.hooks}]
     install.problems += ["no hook for %s" % ", ".join(missing)] if missing else []
-    words = {word for hook in install.hooks for word in _words(hook.command)}
-    for word in sorted(words):
+    for word in sorted({word for hook in install.hooks for word in _words(hook.command)}):
         name, _, value = word.partition("=") if word[1:2] == "=" or word.startswith(PIN) else ("", "", word)
         if name in ("", "p", "s") and os.path.isabs(value) and not os.path.isfile(value):
             install.problems.append("%s is gone" % value)
@@ -72,10 +77,10 @@ def _settings_file(path: str, record: dict[str, Any], root: str, here: list[str]
         install.disable('"disableAllHooks" is set in this file', 'remove "disableAllHooks" from the file')
     if forbidden := settingsfile.forbidden():
         install.disable(forbidden, "ask whoever manages this computer to allow them")
-    version = record.get("version", __version__)
+    version = install.record.get("version", __version__)
     if version != __version__:
         install.problems.append("installed by version %s, this is %s" % (version, __version__))
-    return install
+    return text
 
 
 def _words(command: str) -> list[str]:
@@ -85,37 +90,23 @@ def _words(command: str) -> list[str]:
         return []
 
 
-def _plugins(paths: list[str]) -> list[Install]:
-    """Our plugin, if the last of these settings files that mentions it enables it. `--plugin-dir` leaves no trace."""
+def _plugin(key: str, switched: str) -> Install:
+    """Our plugin as the client has installed it; `switched` is a settings file that disables hooks."""
     config = os.path.dirname(settingsfile.locate("user", os.environ, os.path.expanduser("~"), ""))
-    installed = files.load_json(os.path.join(config, "plugins", "installed_plugins.json"), {"plugins": {}}) or {}
-    enabled: dict[str, bool] = {}
-    switches = []
-    for path in paths:
-        try:
-            text = settingsfile.load(path)[1]
-        except Refusal:
-            continue
-        switches += [path] if settingsfile.disables_hooks(text) else []
-        mentioned = jsonedit.parse(text).below("enabledPlugins")
-        enabled.update({node.key: node.kind == "t" for node in mentioned if node.key.startswith(_PLUGIN)})
-    plugins = []
-    for key in [key for key, is_on in enabled.items() if is_on]:
-        places = installed.get("plugins", {}).get(key)
-        place = places[-1] if isinstance(places, list) and places and isinstance(places[-1], dict) else {}
-        plugin = Install(str(place.get("installPath") or key), {"version": place.get("version")}, is_plugin=True)
-        launcher = os.path.join(plugin.path, "hooks", "launch.sh")
-        if not os.path.isfile(launcher):
-            remedy = "run: claude plugin install harness-memory --marketplace %s" % key[len(_PLUGIN) :]
-            plugin.disable("the plugin is enabled, but %s is missing" % launcher, remedy)
-        for path in switches[:1]:
-            plugin.disable('"disableAllHooks" is set in %s' % path, 'remove "disableAllHooks" from that file')
-        node = jsonedit.parse("{}")
-        for event, script, _ in settingsfile.HOOKS:
-            command = "sh %s %s" % (invocation.quote(launcher), script[: -len(".py")])
-            plugin.hooks.append(settingsfile.Hook(event, "", command, node))
-        plugins.append(plugin)
-    return plugins
+    installed = files.load_json(os.path.join(config, "plugins", "installed_plugins.json"), {"plugins": {}})
+    places = (installed or {"plugins": {}})["plugins"].get(key)
+    place = places[-1] if isinstance(places, list) and places and isinstance(places[-1], dict) else {}
+    plugin = Install(str(place.get("installPath") or key), {"version": place.get("version")}, is_plugin=True)
+    launcher = os.path.join(plugin.path, "hooks", "launch.sh")
+    if not os.path.isfile(launcher):
+        remedy = "run: claude plugin install harness-memory --marketplace %s" % key[len(_PLUGIN) :]
+        plugin.disable("the plugin is enabled, but %s is missing" % launcher, remedy)
+    if switched:
+        plugin.disable('"disableAllHooks" is set in %s' % switched, 'remove "disableAllHooks" from that file')
+    for event, script, _ in settingsfile.HOOKS:
+        command = "sh %s %s" % (invocation.quote(launcher), script[: -len(".py")])
+        plugin.hooks.append(settingsfile.Hook(event, "", command, jsonedit.parse("{}")))
+    return plugin
 
 
 class Guard(NamedTuple):

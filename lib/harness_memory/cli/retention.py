@@ -31,8 +31,7 @@ def prune(call: Call) -> int:
     for project_dir in call.dirs:
         days = float(settled["work_days"])
         days = days if call.older_than is None else (call.now - call.older_than) / settings.DAY_SECONDS
-        directories = sessions.all_directories(project_dir)
-        work_days = [os.path.basename(os.path.dirname(directory)) for directory in directories]
+        work_days = [path.split(os.sep)[-2] for path in sessions.all_directories(project_dir)]
         # Someone who names an age is sure of the clock.
         is_plausible = call.older_than is not None or housekeeping.is_clock_plausible(work_days, call.now)
         with contextlib.nullcontext() if call.dry_run else archives.lock(project_dir):
@@ -41,16 +40,14 @@ def prune(call: Call) -> int:
             report, numbers = _retire(project_dir, plan, to_archive, call.dry_run)
         report.update(project=os.path.basename(project_dir), kept=kept, artifacts_pruned=numbers[archives.THIN])
         report["archived" if to_archive else "deleted"] = numbers[archives.RETIRE]
-        unreadable = [each for each in directories if os.path.isdir(each) and sessions.load(each) is None]
-        report.update(unreadable=unreadable, is_clock_plausible=is_plausible)
+        report["is_clock_plausible"] = is_plausible
         parts = ["%d %s" % (report[key], key.replace("_", " ")) for key in _PARTS if report.get(key)]
         lines += ["%s: sessions: %s" % (report["project"], ", ".join(parts) or "none"), *_details(report)]
-        lines += ["  stays, because its META.yaml cannot be read: " + short(path) for path in unreadable]
         if not is_plausible:
             lines.append("  Nothing pruned: no session for a year, so the clock may be wrong. If not: --older-than 30d")
         reports.append(report)
     lines += ["Nothing was changed (--dry-run)."] * call.dry_run
-    return call.answer(reports, lines, 1 if any(report["unreadable"] or report["left"] for report in reports) else 0)
+    return call.answer(reports, lines, 1 if any(report["left"] for report in reports) else 0)
 
 
 def _retire(
