@@ -140,6 +140,9 @@ def content(text: str) -> list[str]:
     return [re.sub(r"(?<=\w{2}[^siu])s$", "", word) for word in key(text).split() if not _STOP.fullmatch(word)]
 
 
+_KIND_OF = {word: "one of " + words for words in _KINDS for word in content(words)}
+
+
 def pairs(texts: list[str]) -> list[tuple[int, int, str]]:
     """Every two statements that are alike: their numbers, the earlier first, and the kind."""
     firsts: dict[str, int] = {}
@@ -148,9 +151,14 @@ def pairs(texts: list[str]) -> list[tuple[int, int, str]]:
         first = firsts.setdefault(key(text), number)
         if first != number:
             alike.append((first, number, "duplicate"))
-    every = {number: {*content(texts[number])} for words, number in firsts.items() if words}
-    values = {number: {*filter(_VALUE.fullmatch, words)} for number, words in every.items()}
-    bags = {number: words - values[number] for number, words in every.items()}
+    bags: dict[int, set[str]] = {}
+    values: dict[int, set[str]] = {}
+    for number in [number for words, number in firsts.items() if words]:
+        words = {_SAME.get(word, word) for word in content(texts[number])}
+        chosen = {word: _KIND_OF[word] for word in words if word in _KIND_OF}
+        values[number] = {*chosen, *filter(_VALUE.fullmatch, words)}
+        about = {word for word in words if not (chosen and _LINKING.fullmatch(word))}
+        bags[number] = {*chosen.values(), *about} - values[number]
     holders: dict[str, list[int]] = defaultdict(list)
     for number, bag in bags.items():
         rarest = sorted(bag, key=lambda word: len(holders[word]))[: len(bag) // 3 + 2]  # of which two alike share one
@@ -160,27 +168,9 @@ def pairs(texts: list[str]) -> list[tuple[int, int, str]]:
                 alike.append((other, number, kind))
         for word in bag:
             holders[word].append(number)
-    alike += _other_choices(every)
     doubts = Counter(number for *pair, kind in alike if kind == "contradiction" for number in pair)
     series = {number for number, count in doubts.items() if count > _SERIES}
     return sorted(pair for pair in alike if pair[2] != "contradiction" or series.isdisjoint(pair[:2]))
-
-
-_KIND_OF = {word: number for number, words in enumerate(_KINDS) for word in content(words)}
-
-
-def _other_choices(every: dict[int, set[str]]) -> Iterator[tuple[int, int, str]]:
-    """Two statements on one subject that name different ones of a kind."""
-    choices: dict[int, list[tuple[int, set[str], set[str]]]] = defaultdict(list)
-    for number, words in every.items():
-        for kind in {_KIND_OF[word] for word in words if word in _KIND_OF}:
-            chosen = {_SAME.get(word, word) for word in words if _KIND_OF.get(word) == kind}
-            subject = {word for word in words if _KIND_OF.get(word) != kind and not _LINKING.fullmatch(word)}
-            for other, others, theirs in choices[kind][-_COMPARED:]:
-                is_one_subject = len(subject & theirs) * 2 > min(len(subject), len(theirs)) or subject == theirs
-                if is_one_subject and chosen.isdisjoint(others):
-                    yield other, number, "contradiction"
-            choices[kind].append((number, chosen, subject))
 
 
 def is_negation(word: str) -> bool:
