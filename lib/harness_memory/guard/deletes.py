@@ -16,15 +16,11 @@ if TYPE_CHECKING:
 
 MAX_TARGETS = 100  # of one command; beyond that the targets are unknown
 
-ROOTS = frozenset(
-    """
-    / /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var
-    /users /library /system /applications /volumes /private /cores /network /c /c/windows /c/users /d /usr/bin
-    /usr/lib /usr/sbin /usr/share /usr/local /var/lib /var/log /var/www /usr/local/bin /usr/local/lib /usr/include
-    /etc/ssl /nix /nix/store /snap
-    """.split()
-) | {"/c/program files", "/c/program files (x86)", "/c/programdata"}
 _PLACES = table("""
+roots / /bin /boot /dev /d /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var
+  /users /library /system /applications /volumes /private /c /cores /network /c/windows /c/users /usr/bin /usr/lib
+  /usr/sbin /usr/share /usr/local /var/lib /var/log /var/www /usr/local/bin /usr/local/lib /usr/include /etc/ssl /nix
+  /nix/store /snap /c/program␣files /c/program␣files␣(x86) /c/programdata
 disposable node_modules dist build out target __pycache__ .venv venv env .tox .nox .pytest_cache .mypy_cache
   .ruff_cache .cache .parcel-cache .next .nuxt .output .turbo .svelte-kit .gradle coverage .coverage htmlcov
   .nyc_output tmp temp .tmp .temp logs log bin obj .terraform .serverless .eggs .hypothesis deriveddata pods vendor
@@ -41,6 +37,7 @@ work-folders /workspace/ /workspaces/ /testbed/ /app/ /repo/ /code/ /project/
 free-system /var/lib/apt/lists /var/cache /opt/homebrew/var/cache
 git-parts head packed-refs refs config logs modules worktrees info objects
 """)
+ROOTS = _PLACES["roots"]
 _GRAVE = ("delete.project", "delete.home", "delete.system")
 
 

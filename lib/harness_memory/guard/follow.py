@@ -233,15 +233,9 @@ def _creates(shell: Shell, call: Call) -> None:
         for word in [word[3:] if word.startswith("of=") else word for word in words[:50]]:
             shell.write(word, call.stdin if isinstance(call.stdin, str) else call.sources(), adds="-a" in call.args)
     elif name in ("curl", "wget", "aria2c"):
-        for word in fetched_files(call):
+        files = [value for _, kind, value in call.given.values if kind == "w"]
+        if not files and (name != "curl" or call.given.has("-O,--remote-name,-J")):  # named like the address
+            files = [url.partition("?")[0].rstrip("/").rpartition("/")[2] for url in call.given.operands]
+        for word in files:
             shell.write(word, [call])
     shell.trace.made.update(joined(shell.cwd, word) for word in made if word)
-
-
-def fetched_files(call: Call) -> list[str]:
-    """The files that a download leaves: by option, or named like the address."""
-    files = [value for _, kind, value in call.given.values if kind == "w"]
-    if not files and (call.program != "curl" or call.given.has("-O,--remote-name,-J")):
-        urls = [word for word in call.given.operands if "/" in word or "." in word]
-        files = [url.partition("?")[0].rstrip("/").rpartition("/")[2] for url in urls]
-    return files

@@ -54,7 +54,7 @@ _MINOR = frozenset(
 _KINDS = ((paths.READ, "raf"), (paths.WRITE, "wtmn"), (paths.DELETE, "do"))
 _ACCESS = {kind: access for access, kinds in _KINDS for kind in kinds}
 _TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
-_COPIERS = ("cp", "mv", "rsync", "install", "ln", "curl", "wget", "tar", "unzip")
+_COPIERS = ("cp", "mv", "rsync", "install", "ln", "tar", "unzip")
 
 
 def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
@@ -345,10 +345,6 @@ class _Judge:
         is_archive = call.program == "unzip" or (call.program == "tar" and "x" in "".join(call.args[:1]))
         targets = [word for kind, word in kinds if kind in ("w", "t") or (kind == "D" and is_archive)]
         sources = [word for kind, word in kinds if kind in ("r", "o", "a")] if not is_archive else ["./"]
-        if call.program in ("curl", "wget"):
-            from .follow import fetched_files
-
-            sources, targets = fetched_files(call), [word for kind, word in kinds if kind == "t"] or ["."]
         for target in targets or (["."] if is_archive else []):
             path = paths.absolute(target, call.cwd, self.scope)
             for source in sources:
