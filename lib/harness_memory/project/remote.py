@@ -28,11 +28,7 @@ def normalize(url: str, base: str = "") -> str:
     is_helped = bool(separator) and _is_word(helper)
     name = _name(address if is_helped else url, base)
     name = helper.lower() + "::" + name if name and is_helped else name
-    if name.isprintable():
-        return name
-    from urllib.parse import quote
-
-    return "".join([char if char.isprintable() else quote(char, errors="surrogatepass") for char in name])
+    return "".join([char if char.isprintable() else "%%%02X" % ord(char) for char in name])
 
 
 def _name(url: str, base: str) -> str:
