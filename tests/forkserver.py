@@ -27,10 +27,8 @@ def load(lib: str) -> None:
     """What a hook loads before it looks at its event; the rest each process loads for itself."""
     gc.disable()
     sys.path.insert(0, lib)
-    from harness_memory.hook import runner
-
-    for event in runner.HANDLERS:
-        __import__("harness_memory.hook." + runner.HANDLERS[event])
+    for name in ("session_start", "stop", "subagent_start", "tool_failure", "trigger", "user_prompt_submit"):
+        __import__("harness_memory.hook." + name)
     del sys.path[0]  # the script will put it there
     os.fsync = lambda descriptor: None  # what outlives a power cut no test can see
 

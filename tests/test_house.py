@@ -132,7 +132,7 @@ def test_a_bundle_of_modules_changes_nothing_but_time(tmp_path: Path) -> None:
         return result.returncode, result.stdout, result.stderr
 
     assert stop() == (0, b"", b"")
-    (bundle,) = cache.glob("stop.*.bundle")
+    (bundle,) = cache.glob("stop.*.modules")
     whole = bundle.read_bytes()
     assert stop() == (0, b"", b"")
     assert bundle.read_bytes() == whole

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _O_OURS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _O_OURS
 O_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _O_OURS
-_O_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | _O_OURS
+O_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | _O_OURS
 _PASSING = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR, errno.EAGAIN, errno.ETIMEDOUT)
 _MISSING = (FileNotFoundError, NotADirectoryError)
 
@@ -205,7 +205,8 @@ def load_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES)
 
 def is_same(path: str, data: bytes) -> bool:
     try:
-        return read(path) == data
+        info = _status(path)
+        return info is not None and info.st_size == len(data) and read(path) == data
     except OSError:
         return False
 
@@ -256,7 +257,7 @@ def append_line(path: str, line: bytes, *, durable: bool = False) -> None:
     info = _status(path)
     if info is not None and info.st_nlink > 1:  # its other name must not change: from now on this one is a copy
         write(path, read(path, settings.ARCHIVE_MAX_BYTES) or b"")
-    fd = open_plain(path, _O_APPEND)
+    fd = open_plain(path, O_APPEND)
     os.lseek(fd, max(0, os.fstat(fd).st_size - 1), os.SEEK_SET)
     gap = b"\n" if os.read(fd, 1) not in (b"", b"\n") else b""
     try:

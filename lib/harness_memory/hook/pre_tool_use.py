@@ -83,7 +83,7 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
             return reply
     from . import runner
 
-    return runner.handle("PreToolUse", payload, rules)
+    return runner.trigger(payload, rules)
 
 
 def _may_bind(question: Question) -> bool:

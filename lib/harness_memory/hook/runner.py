@@ -9,6 +9,7 @@ stamp in the store (see `health`), and the session goes on without us.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
 import time
@@ -27,26 +28,9 @@ if TYPE_CHECKING:
 
     from ..session.sessions import Session
 
-HANDLERS = {
-    "SessionStart": "session_start",
-    "UserPromptSubmit": "user_prompt_submit",
-    "PreToolUse": "trigger",
-    "PostToolUseFailure": "tool_failure",
-    "SubagentStart": "subagent_start",
-    "Stop": "stop",
-    "PreCompact": "stop",
-    "SessionEnd": "stop",
-}
-
 
 class Event:
     """What the client sends, checked. Nothing here is a path before `safe_id` or `locate` has checked it."""
-
-    __slots__ = (
-        *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "is_attended", "is_blocked"),
-        *("is_interrupt", "last_message", "launch_dir", "model", "name", "path", "prompt", "prompt_id", "reason"),
-        *("session_id", "silent_seconds", "skill", "source", "title", "tool_name", "transcript_path"),
-    )
 
     def __init__(self, name: str, payload: Mapping[str, Any], env: Mapping[str, str]) -> None:
         def text(key: str, limit: int = settings.NAME_CHARS) -> str:
@@ -58,15 +42,13 @@ class Event:
             raise BadPayload("the payload has no session_id")
         self.cwd = _path(payload.get("cwd"))
         self.transcript_path = _path(payload.get("transcript_path"))
-        self.agent_id = text("agent_id")
+        self.agent_id, self.source, self.tool_name = text("agent_id"), text("source"), text("tool_name")
         labels = [payload.get(key) for key in ("agent_type", "reason", "model", "session_title")]
         self.agent_type, self.reason, self.model, self.title = (brief_of(each, settings.NAME_CHARS) for each in labels)
-        self.source = text("source")
         self.prompt_id = identifier(payload.get("prompt_id"))
         self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS) or text("error", settings.TEXT_FIELD_MAX_CHARS)
         self.is_interrupt = payload.get("is_interrupt") is True
         self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
-        self.tool_name = text("tool_name")
         tool_input = payload.get("tool_input")
         tool_input = tool_input if isinstance(tool_input, dict) else {}
         self.skill = clean(tool_input.get("skill"), settings.NAME_CHARS)
@@ -91,10 +73,10 @@ class Run(Context):
     """An event in its project. `with run as session:` opens the session under its lock, or raises Busy."""
 
     __slots__ = ("_lock", "_marker", "event", "launch", "now", "project", "rules")
-    rules: Sequence[dict[str, Any]]  # of notes, met by a tool call
 
-    def __init__(self, event: Event, store_root: str, now: float, ends: float) -> None:
-        self.event, self.now = event, now
+    def __init__(self, event: Event, store_root: str, ends: float, rules: Sequence[dict[str, Any]]) -> None:
+        self.event, self.now = event, time.time()
+        self.rules = rules  # of notes, met by a tool call
         self.launch = event.launch_dir or event.cwd
         # A session stays in the project that it was launched in: its marker knows which. A start looks for itself.
         is_start = event.name == "SessionStart"
@@ -123,7 +105,7 @@ class Run(Context):
 
     def activate(self, session: Session, process: dict[str, Any] | None = None) -> None:
         """Make the session ACTIVE, run by `process`, else as marked before while the client's number is the same."""
-        event, marker = self.event, sessions.read_marker(self.project_dir, session.claude_id)
+        event, marker = self.event, self._marker or sessions.read_marker(self.project_dir, session.claude_id)
         process = process or marker.get("process") or {}
         if not process or event.client_pid not in (0, process.get("pid")):
             from ..session import liveness
@@ -147,9 +129,10 @@ class Run(Context):
         return {key: value for key, value in values.items() if value} or None
 
 
-def run(name: str, finish: Callable[[], None]) -> None:
-    """Handle one event and leave the process; never returns, never fails."""
+def run(name: str, handler: str, finish: Callable[[], None]) -> None:
+    """Have a module of this package handle one event and leave the process; never returns, never fails."""
     root, reply = "", b""
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # Ctrl-C stops Claude, not our record
     pin(sys.argv)
     seconds = settings.SESSION_END_DEADLINE_SECONDS if name == "SessionEnd" else settings.DEADLINE_SECONDS
 
@@ -162,7 +145,7 @@ def run(name: str, finish: Callable[[], None]) -> None:
             root = files.root_from(os.environ)
             files.confine(root)
             watch(seconds + 0.3, late)
-            reply = _reply(name, root, time.monotonic() + seconds, read_payload())
+            reply = _reply(name, handler, root, time.monotonic() + seconds, read_payload())
     except BaseException as error:  # noqa: BLE001  (the failure policy of every hook)
         _stamp(root, name, error)
         if name == "SessionStart" and isinstance(error, OSError):  # the store may take no stamp
@@ -173,29 +156,29 @@ def run(name: str, finish: Callable[[], None]) -> None:
     leave(reply, finish)
 
 
-def handle(name: str, payload: dict[str, Any], rules: list[dict[str, Any]]) -> bytes:
-    """The reply to a payload that is already read, and `rules` of notes that it met; a failure leaves a stamp."""
+def trigger(payload: dict[str, Any], rules: list[dict[str, Any]]) -> bytes:
+    """The reply to a tool call that is already read, and `rules` of notes that it met; a failure leaves a stamp."""
     root = files.root_from(os.environ)
     files.confine(root)
     try:
-        return _reply(name, root, time.monotonic() + settings.GUARD_DEADLINE_SECONDS, payload, rules)
+        ends = time.monotonic() + settings.GUARD_DEADLINE_SECONDS
+        return _reply("PreToolUse", "trigger", root, ends, payload, rules)
     except Exception as error:  # noqa: BLE001  (the failure policy of every hook)
-        _stamp(root, name, error)
+        _stamp(root, "PreToolUse", error)
         return b""
 
 
-def _reply(name: str, root: str, ends: float, payload: dict[str, Any], rules: Sequence[dict[str, Any]] = ()) -> bytes:
+def _reply(
+    name: str, handler: str, root: str, ends: float, payload: dict[str, Any], rules: Sequence[dict[str, Any]] = ()
+) -> bytes:
     event = Event(name, payload, os.environ)
     if event.agent_id and name not in ("PreToolUse", "SubagentStart"):
         return b""  # a subagent neither starts nor ends its session
     opened = files.ensure_private(root)
     if opened:
         _stamp(root, name, opened)
-    # Each hook loads its own handler only.
-    handler = __import__("%s.%s" % (__package__, HANDLERS[name]), fromlist=["handle"]).handle
-    run = Run(event, root, time.time(), ends)
-    run.rules = rules
-    reply = handler(run)
+    handle = __import__("%s.%s" % (__package__, handler), fromlist=["handle"]).handle
+    reply = handle(Run(event, root, ends, rules))
     try:
         files.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name))
     except OSError:

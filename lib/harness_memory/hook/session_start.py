@@ -57,23 +57,17 @@ def handle(run: Run) -> dict[str, Any] | None:
         if is_refused:
             what = "Harness Memory: nothing shows that this folder is %s: it has a memory of its own. To join: %s adopt"
             message.append(what % (brief(run.project.remote, settings.ITEM_CHARS), invocation.own_command()))
-        if event.is_attended and not is_compacted:  # both lines are for a person, and one comes once a day
+        if event.is_attended and not is_compacted:  # these lines are for a person, and one comes once a day
             known = glance.glance(run.project_dir) if options["start_line"] == "on" else ""
             hint = "open" if " open: " in known else "list"
             message.append("Memory: %s · harness memory %s" % (known, hint) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
-        if not is_compacted and event.is_attended:  # where a person can see it
-            message.append(_waiting(run))
+            if files.exists(os.path.join(run.project_dir, settings.STATE_DIR, settings.REVIEW_FILE)):
+                from ..memory import review
+
+                message.append(review.reminder(run.project_dir, run.now))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
-
-
-def _waiting(run: Run) -> str:
-    if not files.exists(os.path.join(run.project_dir, settings.STATE_DIR, settings.REVIEW_FILE)):
-        return ""
-    from ..memory import review
-
-    return review.reminder(run.project_dir, run.now)
 
 
 def _problems(run: Run) -> list[str]:
@@ -144,5 +138,4 @@ def _receipt_of_fork(run: Run) -> Receipt | None:
     directories = sessions.all_directories(run.project_dir)[-50:]
     distances = [(abs(ended - (capture.load(directory).last or 0.0)), directory) for directory in directories]
     distance, parent = min(distances, default=(ended, ""))
-    is_parent = distance < 5.0
-    return load_receipt(parent).fork(os.path.basename(parent)) if is_parent else None
+    return load_receipt(parent).fork(os.path.basename(parent)) if distance < 5.0 else None

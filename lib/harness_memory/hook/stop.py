@@ -43,12 +43,9 @@ def handle(run: Run) -> str | dict[str, Any] | None:
         message, now = event.last_message, run.now if event.name == "Stop" else 0.0
         updated = record.update(run, session, message=message, title=event.title, now=now, is_over=is_over)
         turn = updated.state.turn
-        if not is_pause and (
-            turn in (INTERRUPTED, FAILED) or (is_over and turn != ANSWERED and not updated.state.checkpoints)
-        ):
-            session.meta.update(
-                status=settings.ABANDONED, reason=turn if turn in (INTERRUPTED, FAILED) else "unanswered"
-            )
+        is_cut_off = turn in (INTERRUPTED, FAILED)
+        if not is_pause and (is_cut_off or (is_over and turn != ANSWERED and not updated.state.checkpoints)):
+            session.meta.update(status=settings.ABANDONED, reason=turn if is_cut_off else "unanswered")
             session.save()
         if updated.is_changed:
             from ..memory import views

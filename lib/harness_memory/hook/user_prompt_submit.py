@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..session.sessions import Session
     from .runner import Run
 
 
@@ -26,8 +25,15 @@ def handle(run: Run) -> dict[str, Any] | None:
         owed, state.owed = state.owed, []
         if state.announce(run.event.prompt_id, prompt, run.now) or is_set_back or owed:
             capture.save(session.dir, state)
-        if owed:
-            return _remind(run, session, owed)
+        if owed:  # steps that the user's notes require, and that the last turn left out
+            from ..base import neutral
+            from ..inject.injection import Part, compose, load_receipt
+
+            part = Part("rules", "Steps that were not done", [neutral.line("- " + step) for step in owed])
+            injected = load_receipt(session.dir)
+            injection = compose([part], settings.RECALL_UNITS, run.project.name, injected.nonce)
+            injected.record(session.dir, injection, run.event.name, "required step", run.now)
+            return run.reply(injection.text)
         if prompt.startswith("/"):
             from . import trigger
 
@@ -39,15 +45,3 @@ def handle(run: Run) -> dict[str, Any] | None:
         from . import recall
 
         return recall.begin(run, session, state)
-
-
-def _remind(run: Run, session: Session, owed: list[str]) -> dict[str, Any] | None:
-    """Steps that the user's notes require, and that the last turn left out."""
-    from ..base import neutral
-    from ..inject.injection import Part, compose, load_receipt
-
-    part = Part("rules", "Steps that were not done", [neutral.line("- " + step) for step in owed])
-    injected = load_receipt(session.dir)
-    injection = compose([part], settings.RECALL_UNITS, run.project.name, injected.nonce)
-    injected.record(session.dir, injection, run.event.name, "required step", run.now)
-    return run.reply(injection.text)

@@ -188,7 +188,7 @@ class Receipt:
         self.save(directory)
         path, text = os.path.join(directory, settings.RECEIPT_FILE), "\n".join(page)
         try:
-            if files.modified(path) > 0 and os.path.getsize(path) <= 1 << 20:
+            if files.modified(path) > 0 and os.stat(path).st_size <= 1 << 20:
                 files.append_line(path, text.encode("utf-8", "replace"))
             else:
                 files.write(path, _TITLE + text + "\n")

@@ -9,8 +9,8 @@ is open until a later session ends a turn. Closing dismisses the steps that were
 until a session leaves others. Reopening holds until a later session of the thread leaves nothing to do. A title holds
 for good.
 
-`STATE/rows.cache` holds the values of a `Row` for each episode, marshalled, behind their hash. Deleting it costs time
-and nothing else.
+`STATE/rows.cache` holds the values of a `Row` for each episode, marshalled, in chunks behind their hash and length; of
+two rows for one episode the later counts. Deleting it costs time and nothing else.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_FORMAT, _HASH_BYTES = 8, 8  # a cache of another format, or one that is damaged, is ignored
+_FORMAT, _HEAD_BYTES = 9, 12  # a chunk's hash and length
 
 
 class Row:
@@ -145,15 +145,29 @@ def hashed(step: str) -> bytes:
 
 
 def load_cache(project_dir: str) -> dict[str, Row]:
-    data = files.read_part(os.path.join(project_dir, _CACHE), 64 << 20)
-    head, body = data[:_HASH_BYTES], data[_HASH_BYTES:]
-    rows = map(Row, marshal.loads(body)) if head == source_hash(_FORMAT, body) else ()
-    return {row.name: row for row in rows}
+    data = memoryview(files.read_part(os.path.join(project_dir, _CACHE), 64 << 20))
+    rows: dict[str, tuple[Any, ...]] = {}
+    while data:
+        body = data[_HEAD_BYTES : _HEAD_BYTES + int.from_bytes(data[8:_HEAD_BYTES], "big")]
+        if data[:8] != source_hash(_FORMAT, body):
+            return {}  # another format, or damaged
+        rows.update((values[0], values) for values in marshal.loads(body))
+        data = data[_HEAD_BYTES + len(body) :]
+    return {name: Row(values) for name, values in sorted(rows.items())}
 
 
-def save_cache(project_dir: str, rows: list[Row]) -> None:
-    body = marshal.dumps([row.values for row in rows], 2)
-    files.write(os.path.join(project_dir, _CACHE), source_hash(_FORMAT, body) + body)
+def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> None:
+    """Append what is new: a Stop changes one row. Now and then, and when a row has gone, write all of them."""
+    path, new = os.path.join(project_dir, _CACHE), [row for row in rows if cached.get(row.name) is not row]
+    is_whole = not cached or len({*cached, *(row.name for row in new)}) > len(rows)
+    is_whole = is_whole or os.path.getsize(path) > (64 << 10) + 2 * sum([len(row.text) + len(row.line) for row in rows])
+    body = marshal.dumps([row.values for row in (rows if is_whole else new)], 2)
+    chunk = source_hash(_FORMAT, body) + len(body).to_bytes(_HEAD_BYTES - 8, "big") + body
+    if is_whole:
+        files.write(path, chunk)
+    else:
+        with os.fdopen(files.open_plain(path, files.O_APPEND), "ab", 0) as file:
+            file.write(chunk)
 
 
 def load_rows(

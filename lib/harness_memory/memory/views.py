@@ -46,7 +46,7 @@ def refresh(
             if rows != [*cached.values()] or not all(
                 files.exists(os.path.join(project_dir, path)) for path in settings.VIEWS
             ):
-                update(project_dir, rows)
+                update(project_dir, rows, cached)
     return is_held
 
 
@@ -58,12 +58,12 @@ def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) 
         return update(project_dir, threads.load_rows(project_dir, {}))
 
 
-def update(project_dir: str, rows: list[Row] | None = None) -> list[str]:
-    """Write what differs, for a caller that holds the lock; the paths that changed."""
+def update(project_dir: str, rows: list[Row] | None = None, cached: dict[str, Row] | None = None) -> list[str]:
+    """Write what differs, for a caller that holds the lock; the paths that changed. `cached` are the rows on disk."""
     rows = threads.load_rows(project_dir, threads.load_cache(project_dir)) if rows is None else rows
     texts = render(project_dir, rows)
     changed = [path for path, text in texts.items() if files.write_if_changed(os.path.join(project_dir, path), text)]
-    threads.save_cache(project_dir, rows)  # last: a kill before it makes the next run write the rest
+    threads.save_cache(project_dir, rows, cached or {})  # last: a kill before it makes the next run write the rest
     return changed
 
 
@@ -113,9 +113,9 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
     shown = [each for number, each in enumerate(chains) if number < VIEW_ROWS or each.is_open]
-    lines = b",".join([b"\n    " + thread.text for thread in shown[:VIEW_ROWS]])
-    end = b"\n  ]" if lines else b"]"
-    texts[_CONVERSATION_PATH] = b'%b,\n  "threads": [%b%b\n}\n' % (head[: -len("\n}\n")], lines, end)
+    parts = [part for thread in shown[:VIEW_ROWS] for part in (b",\n    ", thread.text)]
+    parts[:1] = [head[: -len("\n}\n")], b',\n  "threads": [', b"\n    " if parts else b""]
+    texts[_CONVERSATION_PATH] = b"".join([*parts, b"\n  ]\n}\n" if shown else b"]\n}\n"])  # copied once: it is long
     texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
     return texts
 

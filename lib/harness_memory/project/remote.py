@@ -32,7 +32,7 @@ def normalize(url: str, base: str = "") -> str:
 
 
 def _name(url: str, base: str) -> str:
-    if os.path.splitdrive(url)[0]:
+    if os.name == "nt" and os.path.splitdrive(url)[0]:
         return _local(url)
     scheme, separator, rest = url.partition("://")
     scheme = scheme.lower()
@@ -40,7 +40,7 @@ def _name(url: str, base: str) -> str:
         from urllib.parse import unquote
 
         host, _, path = unquote(rest, errors="surrogateescape").partition("/")
-        path = path if os.path.splitdrive(path)[0] else "/" + path
+        path = path if os.name == "nt" and os.path.splitdrive(path)[0] else "/" + path
         return _local(path if host.lower() in ("", "localhost") else "//" + host + path)
     if separator and _is_word(scheme):
         return _network(scheme, rest)

@@ -23,15 +23,18 @@ _PUNCTUATION.update(
     {ord("'"): None, ord("’"): None, **dict.fromkeys(map(ord, "“”„«»—–…→·。、，：；！？（）「」"), " ")}
 )
 
-with open(__file__[: -len(".py")] + ".json", "rb") as _file:
-    _TABLES: Any = jsontext.loads(_file.read())
-CLASS: dict[str, list[str]] = {}
-for _name, _words in _TABLES["words"].items():
-    for _word in _words.split():
-        CLASS.setdefault(_word, []).append(_name)
-_PIECES: dict[str, list[str]] = _TABLES["pieces"]
-_TOGETHER = [(name, frozenset(needed), frozenset(bars)) for name, (needed, bars) in _TABLES["together"].items()]
-_HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
+TABLES_FILE = __file__[: -len(".py")] + ".json"
+TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`
+if not TABLES:
+    with open(TABLES_FILE, "rb") as _file:
+        TABLES = jsontext.loads(_file.read())
+    for _name, _words in TABLES.pop("words").items():
+        for _word in _words.split():
+            TABLES.setdefault("class", {}).setdefault(_word, []).append(_name)
+    TABLES["together"] = [(name, frozenset(need), frozenset(bar)) for name, (need, bar) in TABLES["together"].items()]
+CLASS: dict[str, list[str]] = TABLES["class"]
+_PIECES: dict[str, list[str]] = TABLES["pieces"]
+_HEADLINE, _ASK, _LEFT, _DECISION, _FACT = TABLES["coefficients"].values()
 _LEFT_LEAST = -2
 _OPEN_TURNS = 3  # after which nobody takes up what was put down as open
 _TALK = frozenset(("self", "aside", "bare", "label tip", "question", "size 0", units.HEAD))
@@ -216,7 +219,7 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[li
             "boxed": unit.section[:1] == units.BOX,
         }
         row.update([name for name, is_there in signs.items() if is_there])
-        row.update([name for name, needed, bars in _TOGETHER if needed <= row and bars.isdisjoint(row)])
+        row.update([name for name, needed, bars in TABLES["together"] if needed <= row and bars.isdisjoint(row)])
         rows.append(list(row))
     return rows
 

@@ -109,7 +109,7 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
         if time.monotonic() - began > min(patience, context.left() / 2):
             break
         time.sleep(0.02)
-    folder = os.path.join(os.path.splitext(path)[0], "subagents")
+    folder = os.path.join(path.rpartition(".")[0], "subagents")
     for name in files.names(folder):
         if name.endswith(".jsonl"):
             _read_new(context, os.path.join(folder, name), state, name)
@@ -208,9 +208,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "started": session.started,
         "ended": state.ended or session.started,
         "branch": state.branch or meta.get("branch") or "",
-        "headline": _headline(
-            state, said[-1]["what_was_done"] if said else "", statements, outcome if is_cut_off else ""
-        ),
+        "headline": _headline(state, said, statements, outcome if is_cut_off else ""),
         "asked": prompts,
         "decisions": decisions,
         "learnings": [*_union(said, "learnings"), *facts][: settings.KIND_TOTAL],
@@ -240,7 +238,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     }
 
 
-def _headline(state: Capture, said: str, statements: list[Statement], cut_off: str) -> str:
+def _headline(state: Capture, said: list[dict[str, Any]], statements: list[Statement], cut_off: str) -> str:
     """The checkpoint's first sentence, else the commits, else the plan, else what an answer says best, else the ask."""
     limit = settings.SUMMARY_LINE_CHARS - (len(cut_off) + 3 if cut_off else 0)
     subjects = [each for each in state.commits if not each.startswith(("Merge ", "fixup!", "WIP", "wip"))]
@@ -248,8 +246,8 @@ def _headline(state: Capture, said: str, statements: list[Statement], cut_off: s
         not cut_off or len({each.turn for each in statements}) > 1
     )
     prompts = [ask for ask in state.prompts() if not capture.is_housekeeping(ask)]
-    if said:
-        line = first_sentence(said, limit)
+    if said and said[-1]["what_was_done"]:
+        line = first_sentence(said[-1]["what_was_done"], limit)
     elif subjects:
         line = subjects[-1]
         for subject in reversed(subjects[:-1]):

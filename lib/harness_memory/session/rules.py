@@ -18,30 +18,27 @@ _LONG = 32  # words; rules are shorter
 _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
 _QUOTES = ('"', "“", "«", "「", "（")
-_words: dict[str, list[str]] = {}  # the named lists of the table
-_spellings: list[list[str]] = []  # one of them: what is written so is read so
+TABLES_FILE = __file__[: -len(".py")] + ".txt"
+TABLES = globals().get("TABLES")  # a hook has them already, see `bundle`
+if not TABLES:
+    with open(TABLES_FILE, encoding="utf-8") as _file:
+        _rows = [line.partition(" ") for line in _file.read().replace("|\n     ", "|").split("\n")]
+    _lists = {name: items.split("|") for name, _, items in _rows if name.isalpha()}
+    _pairs = [(" %s " % pair.replace("=", " = ")).split("=") for pair in _lists["spellings"]]
+    TABLES = _lists, _pairs, [(name, items) for name, _, items in _rows if name[:1] in ("+", "-")]
+_words, _spellings, _signs = TABLES  # named lists; what is written so is read so; weights with their signs
 
 
 def stated(prompt: str) -> list[str]:
     """The rules in a prompt, each as the user put it."""
-    table = _table()
     sentences = _sentences(prompt)
     normals = [_normal(*each).replace(" ^ ", " ^ ^^ ^ ").replace(" and ", " and ^^ ^ ") for each in sentences]
     text = "\n".join(normals)  # in which every clause may begin a sentence
-    signs = _present([row for row in table if row[0][0] == "+"], text)
+    signs = _present([row for row in _signs if row[0][0] == "+"], text)
     likely = [each for each, normal in zip(sentences, normals) if _score(normal, signs) >= _LEAST]
-    signs += _present([row for row in table if row[0][0] == "-"], text) if likely else []
+    signs += _present([row for row in _signs if row[0][0] == "-"], text) if likely else []
     rules = [_rule(sentence, marks, signs) for sentence, marks in likely]
     return [*dict.fromkeys(brief(rule, settings.ITEM_CHARS) for rule in rules if rule)][:_MOST]
-
-
-def _table() -> list[tuple[str, str]]:
-    """Weights with their signs; the named lists go to `_words`."""
-    with open(__file__.rpartition(".")[0] + ".txt", encoding="utf-8") as file:
-        rows = [line.partition(" ") for line in file.read().replace("|\n     ", "|").split("\n")]
-    _words.update({name: items.split("|") for name, _, items in rows if name.isalpha()})
-    _spellings[:] = [(" %s " % pair.replace("=", " = ")).split("=") for pair in _words["spellings"]]
-    return [(name, items) for name, _, items in rows if name[:1] in ("+", "-")]
 
 
 def _present(table: list[tuple[str, str]], text: str) -> list[tuple[float, list[str]]]:
