@@ -10,7 +10,6 @@ from ..base.text import cut
 from ..inject.injection import Injection, Part, load_receipt, tags
 from ..project import relative_path
 from ..recall import cache, ranking
-from ..recall.documents import of_session
 from ..recall.index import SESSION
 from ..recall.terms import path_term
 from ..session import episode
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from ..session.sessions import Session
     from .runner import Run
 
-_WHY_CHARS = 240
+_WHY_CHARS, _WORDS_MIN = 240, 4
 
 
 def tell(run: Run, session: Session) -> dict[str, Any] | None:
@@ -34,8 +33,7 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
         return None
     known.add(run.store_root, [known.key_of(about, event.session_id)])
     injected = load_receipt(session.dir)
-    own = frozenset((session.id, *injected.own))
-    ends = time.monotonic() + 0.3
+    own, ends = frozenset((session.id, *injected.own)), time.monotonic() + 0.3
     source = cache.open_source(run.store_root, run.project_dir, run.now, ends, own=own, is_whole=False)
     if event.path:
         numbers = sorted(source.postings(path_term(relative_path(event.path, run.roots))), key=source.times.__getitem__)
@@ -56,15 +54,19 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
 
 
 def _of_file(path: str, value: dict[str, Any]) -> str:
-    """The session that changed it, and its decision about it, else what it said of it."""
+    """The session that changed it, and its decision about it, else what Claude said of it last."""
     name = os.path.basename(path.replace("\\", "/"))
-    asked = "\n".join(value["asked"])
-    said = [*map(str, value.get("decisions") or ()), *of_session(value)]
-    said = [text for text in said if text[:40] not in asked]
-    why = next((text for text in said if name in text), "")
-    why = why or next((text for text in said if os.path.splitext(name)[0] in text.split()), "")
-    told = [] if episode.headline(value) in why else [episode.headline(value)]
-    return "last changed %s: %s" % (name, " … ".join([*told, *filter(None, [cut(why, _WHY_CHARS)])]))
+    units = [each["text"] for each in value.get("passages") or () if each["by"] == "claude"] or [value["what_was_done"]]
+    said = [text for text in value.get("decisions") or () if name in text]
+    for text, following in zip(reversed(units), ["", *reversed(units)]):
+        if name in text and text[-1:] != "?":
+            is_bare = (
+                sum([word.isalpha() for word in text.split()]) < _WORDS_MIN
+            )  # a heading, or one of a list of files
+            said += [text] if not is_bare else ["%s %s" % (text, following)] if following[:1].isupper() else []
+    why = min(said, key=lambda text: name not in text.split(" ")[0], default="")
+    line = "" if episode.headline(value) in why else episode.headline(value)
+    return "last changed %s: %s" % (name, " … ".join(filter(None, [line, cut(why, _WHY_CHARS)])))
 
 
 def _of_command(command: str, value: dict[str, Any]) -> str:

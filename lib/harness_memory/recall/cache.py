@@ -99,10 +99,11 @@ class _Cache:
             return
         names = os.listdir(files.inside(directory)) if changed_ns else []
         changing = settings.EPISODE_PREFIX + clock.stamp(clock.iso(now - _CHANGING_SECONDS))
-        fresh = [name for name in names if self.is_whole or name > changing or name not in self.stamps]
+        stamps = self.stamps
+        fresh = [name for name in names if self.is_whole or name > changing or name not in stamps]
         episodes = [name for name in fresh if name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json")]
         stamped = [(name, _stamp(os.path.join(directory, name))) for name in episodes]
-        changed = sorted([each for each in stamped if each[1] != self.stamps.get(each[0])], reverse=True)
+        changed = sorted([each for each in stamped if each[1] != stamps.get(each[0])], reverse=True)
         most = len(changed) if self.is_whole else settings.RECALL_TAKEN_AT_PROMPT
         is_complete = len(changed) <= most
         for name, stamp in changed[:most]:
