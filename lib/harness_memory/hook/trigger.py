@@ -19,12 +19,9 @@ def handle(run: Run) -> dict[str, Any] | None:
             return None
         if run.event.tool_name == "Skill":
             return begin_skill(run, session, run.event.skill)
-        reply = _notes(run, session)
-        if not reply:
-            from . import history
+        from . import history
 
-            reply = history.tell(run, session)
-        return reply
+        return _notes(run, session) or history.tell(run, session)
 
 
 def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None:
