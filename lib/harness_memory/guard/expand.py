@@ -109,7 +109,7 @@ class Trace:
 
 
 def trace(text: str, cwd: str, home: str, project: str, env: Environment, within: Trace | None = None) -> Trace:
-    """The calls of a script; where it is no shell text, or beyond the limits, it is `unread` from there on.
+    """The calls of a script; where it is not shell text, or beyond the limits, it is `unread` from there on.
 
     `within`: whose commands hold the text.
     """

@@ -11,8 +11,6 @@ from the project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
 
 from __future__ import annotations
 
-from .shell import fits
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +61,7 @@ def forms_of(call: Call) -> list[list[str]]:
 
 
 def facts(question: Question) -> Facts:
-    """What a call would do, as far as it can be read; text that is no shell script has no facts."""
+    """What a call would do, as far as it can be read; text that is not a shell script has none."""
     from . import expand, tools
     from .shell import joined, plain
 
@@ -119,12 +117,16 @@ def matches(found: Facts, pattern: str, access: str = "any") -> str:
 
 
 def fits_command(words: list[str], pattern: str) -> bool:
+    from .shell import fits
+
     if "*" not in pattern and "?" not in pattern:
         return words[: len(pattern.split())] == pattern.split()
     return fits(" ".join(words), " ".join(pattern.split()), "")
 
 
 def fits_path(path: str, pattern: str, project: str) -> bool:
+    from .shell import fits
+
     if pattern[:1] != "/":
         if not path.startswith(project.rstrip("/") + "/"):
             return False

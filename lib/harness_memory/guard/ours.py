@@ -1,4 +1,4 @@
-"""Our own command line: what it may do without a question. What it may not be told to do stands in its row."""
+"""Our own command line: what it may do without a question. What it may not do stands in its row."""
 
 from __future__ import annotations
 

@@ -3,20 +3,22 @@
     names | options and operands | effect | effect …
 
 Options: `-o=K` takes a value of kind K, `-n=` a value that says nothing, `-i:w` makes every operand of kind w; `1dash`:
-words such as `-chdir` are one option. Operands: one kind each, `r*` any number. The kinds:
+words like `-chdir` are one option. Operands: one kind each, `r*` any number. The kinds:
 
     r w d   a path that is read, written, deleted         l   only its name, size or hash is shown
     u       a path that the tool uses and does not show   m   its mode or owner changes
     o a     moved away, linked to                         n   made, if it is missing
     t       a folder that is written into                 D   where the program goes first
     x       the rest is a command                         s S text for a shell, S: with all the rest
-    c f F   code, a file of code, of shell text                      g G text; G: instead of the first operand g?
+    c f F   code, a file of code, of shell text           g G text; G: instead of the first operand g?
     b e q   data, a likely path that is sent; statements  k=K a key and a value of kind K
+    h M B   an address, its method; a mount               v P a command of an editor, a module of Python
+    I A     of xargs: the place, a file of words          X + all words up to the next option, two words
 
 Effects: `rule verb verb +flag,flag !excuse,excuse ~program`. The verbs are the first operands, in order, values of
 options set aside; `a,b` is either, `a*` begins so, `@` a word that destroys (DESTROYS) among the first four; `??`: an
-operand is unknown. Instead of a rule: `run`, `in` (a container) or `at` (another machine): after these verbs, and one
-operand for each `-`, stands a command. `--help` and dry runs excuse all.
+operand is unknown. Instead of a rule: `run` or `in` (a container): after these verbs, and one operand for each `-`,
+stands a command. `--help` and dry runs excuse all.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ paste column join comm | -d= -t= -s= -c= -o= -1= -2= -j= r*
 diff cmp colordiff delta | -U= -C= -I= -x= --exclude= -W= r*
 wc du stat file md5sum sha1sum sha256sum sha512sum shasum cksum b2sum md5 realpath readlink tree ls ll exa eza lsd dir
   get-childitem gci | -d= -L= -I= -c= -f= --exclude= --format= --printf= --block-size= --max-depth= --level= -a: l*
-grep egrep fgrep zgrep rg ag ack ugrep pcregrep ripgrep select-string sls | -e=G -f=G -A= -B= -C= -m= -d= -g=i -t= -T=
-  --glob=i --iglob=i --type= --include=i --exclude= --exclude-dir= --color= --regexp=G --max-count= --context= --sort=
+grep egrep fgrep zgrep rg ag ack ugrep pcregrep ripgrep select-string sls | -e=G -f=G -A= -B= -C= -m= -d= -g= -t= -T=
+  --glob= --iglob= --type= --include= --exclude= --exclude-dir= --color= --regexp=G --max-count= --context= --sort=
   --colors= --engine= --max-depth= -j= --after-context= --before-context= -q:l -c:l -l:l -L:l --quiet:l --silent:l
   --count:l --files-with-matches:l --files-without-match:l --files:l g? r*
 sed gsed | -e=G -f=f --expression=G -l= -i:w --in-place:w g? r*
@@ -411,7 +413,7 @@ class Row:
 
 
 class Arguments:
-    """The arguments of one call, told apart by its row."""
+    """The arguments of one call, separated by its row."""
 
     def __init__(self) -> None:
         self.flags: list[str] = []
@@ -592,7 +594,7 @@ def _destroys(word: str, words: frozenset[str]) -> bool:
 
 
 def unknown_effect(word: str, args: list[str]) -> bool:
-    """Whether a program that has no row is told to destroy something: `acme buckets delete b`."""
+    """Whether a program without a row gets an order to destroy something: `acme buckets delete b`."""
     if "/" in word or "." in word or not _EXCUSES.isdisjoint(args):
         return False
     operands = [arg for arg in args[:8] if arg[:1] != "-"]

@@ -85,7 +85,7 @@ kube.delete ask deletes, drains or rolls back resources of a cluster | dry
 infra.destroy ask+ destroys or rewrites infrastructure | Show the plan first (terraform plan) and let the user apply it.
 docker.prune ask- deletes containers, images or volumes with their data | Remove single items by name.
 cloud.delete ask deletes or disables resources of a service | dry
-service.delete ask- tells a program to delete something for good | dry
+service.delete ask- makes a program delete something for good | dry
 tool.effect ask- deletes, merges, publishes or forces something through a tool | dry
 db.destroy ask deletes data or tables | Select first what would be lost, make a backup, let the user confirm.
 publish ask publishes to the outside | Use a dry run (--dry-run) and let the user publish.
