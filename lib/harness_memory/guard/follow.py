@@ -180,7 +180,8 @@ def _needed(text: str, waiting: list[str]) -> list[str]:
 def _fed(shell: Shell, call: Call) -> None:
     """xargs and parallel: the command with what standard input, or `:::`, adds to it."""
     given, rest = call.given, call.rest(0) or ["echo"]
-    place = given.value("I") or ("{}" if given.has("-i,--replace") or call.program == "parallel" else "")
+    named = "".join([value for option, _, value in given.values if option == "--replace"])
+    place = given.value("I") or named or ("{}" if given.has("-i,--replace") or call.program == "parallel" else "")
     operands = outputs.fed_words(None if given.value("A") else call.stdin, lines=bool(place))
     if ":::" in rest:
         rest, operands = rest[: rest.index(":::")], rest[rest.index(":::") + 1 :]

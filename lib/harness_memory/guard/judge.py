@@ -418,6 +418,10 @@ def coarse(text: str, scope: Scope) -> list[Finding]:
         paths_of = [word.replace("$HOME", "~") for word in words if "/" in word and len(word) < 300]
         hinted = [word.replace("~", TILDE) for word in paths_of if any(hint in word.lower() for hint in HINTS)]
         is_reached = any(paths.rule_for(word, paths.READ, scope.cwd, scope) == paths.SECRET for word in hinted)
-        if is_loss or rule or is_reached or (call.program == "git" and call.given.has("-f,--force")):
+        if call.program == "git" and not rule:
+            from . import gitrules
+
+            rule = gitrules.rule_for(call, gitrules.PROTECTED, "")
+        if is_loss or rule or is_reached:
             return [("guard.unreadable", " ".join(words[:40]), "")]
     return []
