@@ -50,7 +50,7 @@ def _by_row(shell: Shell, call: Call) -> None:
         _shell(shell, call)
     elif kinds[-1:] == ["x"] and "N" not in [row.changes.get(flag) for flag in given.flags]:
         skipped = len(kinds) - 1 - kinds.count("=")
-        while "=" in kinds and skipped < len(words) and "=" in words[skipped]:
+        while "=" in kinds and skipped < len(words) and ("=" in words[skipped] or words[skipped] == "-"):
             key, _, value = words[skipped].partition("=")
             shell.variables.setdefault(key, [value])
             skipped += 1
@@ -192,9 +192,11 @@ def _fed(shell: Shell, call: Call) -> None:
 def _applied(words: list[str], operands: list[str], place: str) -> list[str]:
     if not place or not any(place in word for word in words):
         return [*words, *operands]
-    return [
-        each for word in words for each in ([word.replace(place, o) for o in operands] if place in word else [word])
-    ]
+    found: list[str] = []
+    for word in words:
+        choices = [""] if place not in word else [" ".join(operands)] if " " in word else operands
+        found += [word.replace(place, each) for each in choices]
+    return found
 
 
 def _found(shell: Shell, call: Call) -> None:

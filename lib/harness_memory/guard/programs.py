@@ -82,7 +82,7 @@ unzip bsdunzip unrar | -d=t -x=X -P= u -*
 gzip gunzip bzip2 bunzip2 xz unxz zstd pigz | -S= -T= -o=w -c:r -k:r o*
 find fd fdfind | -*
 xargs parallel | -I=I -J=I -n= -P= -L= -d= -a=A -E= -s= -j= --max-args= --max-procs= --max-lines=
-  --delimiter= --arg-file=A -0: x
+  --delimiter= --arg-file=A --results= -0: x
 echo printf : true false exit return break continue shift let expr seq sleep wait jobs disown bg fg logger say
   notify-send tput clear man help info tldr whatis apropos which whereis type command-v basename dirname test [ [[ ((
   case wall umask ulimit getopts date cal uptime uname hostname whoami id groups ps top htop free df lsof ss netstat
@@ -98,7 +98,7 @@ exec nice nohup time setsid ionice chrt taskset stdbuf builtin busybox toybox un
   --format= --output= x
 command | -v:N -V:N x
 sudo doas run0 | -u= -g= -h= -p= -C= -r= -t= -T= -U= -D=D --user= --group= --chdir=D --host= --prompt= = x
-env | -u= --unset= -C=D --chdir=D -S=S --split-string=S = x
+env | -u= --unset= -P= -C=D --chdir=D -S=S --split-string=S = x
 timeout gtimeout chroot gosu su-exec setarch | -s= -k= --signal= --kill-after= --userspec= - x
 flock | -w= --timeout= -E= -c=s - x
 su runuser | -c=s --command=s --session-command=s -s= -u= --user= -l: - x
