@@ -54,6 +54,7 @@ def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str
 
 def watch(seconds: float, late: Callable[[], None]) -> None:
     """Call `late`, which ends the process, after so many seconds: a thread, or a signal while `re` blocks threads."""
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # Ctrl-C stops Claude, not our record
     turn = _thread.allocate_lock()
 
     def alarm(*_: object) -> None:

@@ -29,8 +29,8 @@ _ALLOWED = (
 )
 
 
-def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -> None:
-    """Answer one call and leave the process. `tree` is the folder of this installation."""
+def run(tree: str, finish: Callable[[], None] = lambda: None, timer: Callable[..., None] = watch) -> None:
+    """Answer one call, `finish` and leave the process. `tree` is the folder of this installation."""
     if sys.argv[1:]:
         from ..base.pinned import pin
 
@@ -51,7 +51,7 @@ def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -
             reply = _answer(env, tree, verdict)
     except BaseException as error:  # noqa: BLE001  (a call that cannot be judged is asked about)
         reply = _without_more(env, verdict, error)
-    leave(reply)
+    leave(reply, finish)
 
 
 def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:

@@ -9,7 +9,6 @@ stamp in the store (see `health`), and the session goes on without us.
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]
 import os
 import sys
 import time
@@ -132,7 +131,6 @@ class Run(Context):
 def run(name: str, handler: str, finish: Callable[[], None]) -> None:
     """Have a module of this package handle one event and leave the process; never returns, never fails."""
     root, reply = "", b""
-    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # Ctrl-C stops Claude, not our record
     pin(sys.argv)
     seconds = settings.SESSION_END_DEADLINE_SECONDS if name == "SessionEnd" else settings.DEADLINE_SECONDS
 
