@@ -82,9 +82,9 @@ def entries(
 ) -> Entries:
     """`stores`: the path of the memory, and its real path behind links, because the client asks for both."""
     groups = {}
+    tree, python = (invocation.slashes(path) if windows else path for path in (root, interpreter))
     for event, script, matcher in HOOKS:
-        path = "/".join([invocation.slashes(root) if windows else root, "hooks", script])
-        command = hook_command(interpreter, path, stores[0], windows=windows)
+        command = hook_command(interpreter, "%s/hooks/%s" % (tree, script), stores[0], windows=windows)
         hook: dict[str, Any] = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
         matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
         if event == GUARD_EVENT and guard:
@@ -92,14 +92,13 @@ def entries(
         groups[event] = {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
         if auto and event in ("SessionStart", "SessionEnd"):
             # It detaches itself too: a client that does not know "async" would wait for it.
-            path = "/".join([invocation.slashes(root) if windows else root, invocation.SCRIPT])
-            command = hook_command(interpreter, path, stores[0], "memory sync --background", windows=windows)
+            path, words = "%s/%s" % (tree, invocation.SCRIPT), "memory sync --background"
+            command = hook_command(interpreter, path, stores[0], words, windows=windows)
             groups[event] = {"hooks": [{**hook, "command": command, "async": True}, hook]}
     command = invocation.command(root, interpreter, windows=windows)
     # It lets every verb pass: the guard asks about those that are the user's to decide.
     rules = [*(read_rule(path, home) for path in stores), *["Bash(%s *)" % command] * guard]
-    words = [invocation.slashes(word) if windows else word for word in (interpreter, root + "/" + invocation.SCRIPT)]
-    shown = "%s -I %s statusline" % tuple(map(invocation.quote, words))
+    shown = "%s -I %s statusline" % (invocation.quote(python), invocation.quote("%s/%s" % (tree, invocation.SCRIPT)))
     return Entries(groups, rules, guard, shown if status_line else "")
 
 
