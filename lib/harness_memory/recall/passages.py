@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EXAMINED = 8  # documents whose passages are compared
 _BEFORE, _AFTER, _NEAR = 0.35, 0.15, 0.2  # of a neighbour's worth: the passage before, after, two away
 _ANSWER = 1.4  # of a question's worth, for the passage after it
-_PASSAGE_WEIGHT = 0.35  # of the best passage, in the order of documents
+_PASSAGE_WEIGHT = 0.25  # of the best passage, in the order of documents
 # The chance of being right: a logistic function of features that do not grow with the prompt, fitted once.
 _WEIGHTS = {
     "pairs": 7.8,  # neighbouring words of the prompt that stand so in a document
@@ -30,8 +30,9 @@ _WEIGHTS = {
     "turns": -1.05,  # how much it said
     "first": -2.4,  # it said nothing yet
     "shared": 1.5,  # two of the documents are about one file
+    "talk": 0.8,  # hardly any document is about files
     "size": -0.35,  # among many documents more is found by chance
-    "": -0.6,
+    "": -0.55,
 }
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
@@ -130,8 +131,7 @@ def _split(words: bytes) -> list[list[int]]:
 def chance(source: Source, query: Query, items: list[Item]) -> float:
     """That earlier work answers the prompt, and that these documents are it."""
     values = features(source, query, items)
-    is_talk = source.breadths.count(0) > (1 - _TALK_SHARE) * source.count
-    if is_talk and any(source.holders(name) * 2 > source.count for name in _people(query.text)):
+    if values["talk"] and any(source.holders(name) * 2 > source.count for name in _people(query.text)):
         return 1 - _UNKNOWN_IN_TALK * values["unknown"]
     return 1 / (1 + exp(-sum(values[name] * weight for name, weight in _WEIGHTS.items())))
 
@@ -169,6 +169,7 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
         "turns": log(1 + len(earlier)),
         "first": float(not earlier),
         "shared": float(len({*paths}) < len(paths)),
+        "talk": float(source.breadths.count(0) > (1 - _TALK_SHARE) * source.count),
         "size": max(0.0, log(source.count / 40)),
         "": 1.0,
     }
