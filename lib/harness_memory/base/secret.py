@@ -225,11 +225,12 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
         return "", sign_at if sign_at > at or is_foreign or sign in (",", "(") else len(text)
     while sign != ">" and text[after : after + 1] in ("=", ">"):
         sign, after = sign + text[after], after + 1
-    if sign == ":" and text[after : after + 4].strip(" |>-") == "\n":  # a block of YAML
-        after = text.index("\n", after) + 1
-    kind, equals, _ = text[after : after + 48].partition(" = ")  # `token: str = "..."`: the value comes after the type
-    if sign == ":" and equals and kind.strip(" ?]&*").replace("[", "").replace(".", "").isidentifier():
-        return "=", _skip_blanks(text, after + len(kind) + 3)
+    if sign == ":":
+        if text[after : after + 4].strip(" |>-") == "\n":  # a block of YAML
+            after = text.index("\n", after) + 1
+        kind, equals, _ = text[after : after + 48].partition(" = ")  # `token: str = "..."`: the value follows its type
+        if equals and kind.strip(" ?]&*").replace("[", "").replace(".", "").isidentifier():
+            return "=", _skip_blanks(text, after + len(kind) + 3)
     return _SIGNS.get(sign, "=="), _skip_blanks(text, after)
 
 
