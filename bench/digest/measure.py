@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well an episode says what its session was about, beside what simple rules would say.
 
-    python3 bench/digest/measure.py [--misses]
+    python3 bench/digest/measure.py
 
 `sessions.jsonl` has a session a line, in several languages: prompt, answer, files changed, commits, and what a reader
 marked: `headline` (lines that would do), `left` and `decisions` and `facts` (each with its wordings), `rules` (lasting
@@ -13,7 +13,6 @@ of its words. The answers were written for this purpose and the digest is tuned 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -58,12 +57,8 @@ def kept(groups: list[list[str]], text: str) -> int:
     return sum(any(10 * len(own & each) >= 7 * len(own) for own in group for each in said) for group in wanted)
 
 
-def first_line(row: dict[str, Any]) -> str:
-    return str(row["prompt"]).strip().partition("\n")[0][:120]
-
-
-def first_sentence(row: dict[str, Any]) -> str:
-    return next((unit.text for unit in units.split(row["answer"])), "")[:120]
+def sentences(row: dict[str, Any]) -> list[str]:
+    return [unit.text for unit in units.split(row["answer"])] or [""]
 
 
 def episodes(sessions: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -110,10 +105,6 @@ def weighted_f1(subjects: list[str], line: str, rarity: Callable[[str], float]) 
     return 2 * both / (all_gold + all_told) if both else 0.0
 
 
-def last_sentence(row: dict[str, Any]) -> str:
-    return ([unit.text for unit in units.split(row["answer"])] or [""])[-1]
-
-
 def recall(found: list[tuple[dict[str, Any], list[str]]]) -> float:
     points = [(point, items) for row, items in found for point in row["left"]]
     return sum(any(alike(item, each) for each in point for item in items) for point, items in points) / len(points)
@@ -125,17 +116,14 @@ def precision(found: list[tuple[dict[str, Any], list[str]]]) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--misses", action="store_true", help="name the headlines that no reader chose")
-    options = parser.parse_args()
     rows = [(row, value) for row, value in zip(SESSIONS, episodes([[row] for row in SESSIONS])) if value]
     turns = [row for row in SESSIONS if not row["end"] and not row["prompt"].startswith("/")]
     long = [turns[at : at + 8] for at in range(0, len(turns), 8)]
-    whole_sessions = list(zip(long, episodes(long)))
+    whole = list(zip(long, episodes(long)))
     ways: dict[str, Callable[[dict[str, Any], dict[str, Any]], str]] = {
         "episode": lambda row, value: str(value["headline"]),
-        "first prompt line": lambda row, value: first_line(row),
-        "first sentence": lambda row, value: first_sentence(row),
+        "first prompt line": lambda row, value: str(row["prompt"]).strip().partition("\n")[0][:120],
+        "first sentence": lambda row, value: sentences(row)[0][:120],
     }
     print("%-44s %s" % ("", "  ".join("%17s" % name for name in [*ways, "first 900 chars", "last sentence"])))
 
@@ -143,10 +131,8 @@ def main() -> int:
         print("%-44s %s" % (name, "  ".join("%17s" % ("" if each is None else "%.2f" % each) for each in figures)))
 
     marked = [(row, value) for row, value in rows if row["headline"]]
-    hits = {}
-    for name, way in ways.items():
-        hits[name] = [any(alike(way(*each), line[:120]) for line in each[0]["headline"]) for each in marked]
-    show("headline is a line that a reader chose (≥ .80)", *(sum(each) / len(marked) for each in hits.values()))
+    hits = [sum(any(alike(way(*e), line[:120]) for line in e[0]["headline"]) for e in marked) for way in ways.values()]
+    show("headline is a line that a reader chose (≥ .80)", *(each / len(marked) for each in hits))
     near = [{*words(" ".join([row["prompt"], *row["commits"], *row["files"]]))} for row, _ in marked]
     fillers = [
         sum(not {*words(way(*each))} & about for each, about in zip(marked, near)) / len(marked)
@@ -161,35 +147,21 @@ def main() -> int:
 
     f1 = [sum(weighted_f1(each[0]["commits"], way(*each), rarity) for each in committed) for way in ways.values()]
     show("headline against commit subjects, F1 (≥ .55)", *(each / len(committed) for each in f1))
-    answered = [(row, value["what_remains"], [last_sentence(row)]) for row, value in rows if not row["end"]]
-    for name, way in (
-        ("leftovers that reach what_remains (≥ .70)", recall),
-        ("items that are left (≥ .75)", precision),
-    ):
-        show(
-            name,
-            way([each[:2] for each in answered]),
-            None,
-            None,
-            None,
-            way([(row, last) for row, _, last in answered]),
-        )
+    answered = [(row, value["what_remains"]) for row, value in rows if not row["end"]]
+    last = [(row, [sentences(row)[-1]]) for row, _ in answered]
+    show("leftovers that reach what_remains (≥ .70)", recall(answered), None, None, None, recall(last))
+    show("items of what_remains that are left (≥ .75)", precision(answered), None, None, None, precision(last))
     for key in ("decisions", "facts"):
-        total = sum(len(row[key]) for row, _ in rows)
-        whole = sum(kept(row[key], told(value)) for row, value in rows)
-        cut = sum(kept(row[key], row["answer"][:900]) for row, _ in rows)
-        show("%s kept (≥ .80)" % key, whole / total, None, None, cut / total)
-        many = [(row[key], told(value), group) for group, value in whole_sessions for row in group if row[key]]
-        total = sum(len(points) for points, _, _ in many)
-        whole = sum(kept(points, text) for points, text, _ in many)
-        cut = sum(kept(points, "\n".join(row["answer"] for row in group)[:900]) for points, _, group in many)
-        show("%s kept of eight turns (≥ .80)" % key, whole / total, None, None, cut / total)
+        single = [([row], value) for row, value in rows]
+        for name, sessions in (("kept (≥ .80)", single), ("kept of eight turns (≥ .80)", whole)):
+            texts = [(group, told(value), "\n".join(row["answer"] for row in group)[:900]) for group, value in sessions]
+            marks = [(row[key], ours, cut) for group, ours, cut in texts for row in group]
+            total = sum(len(points) for points, _, _ in marks)
+            shares = [sum(kept(each[0], each[at]) for each in marks) / total for at in (1, 2)]
+            show("%s %s" % (key, name), shares[0], None, None, shares[1])
     ends = [(row["end"], value) for row, value in rows if row["end"]]
     said = [value["outcome"] == end and "(%s)" % end in value["headline"] for end, value in ends]
     show("turns cut off that say so (1)", sum(said) / len(ends))
-    for (row, value), is_hit in zip(marked, hits["episode"]) if options.misses else ():
-        if not is_hit:
-            print("%s\n    %s" % (value["headline"], row["headline"][0]))
     return 0
 
 
