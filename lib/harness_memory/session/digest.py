@@ -65,7 +65,7 @@ class Statement:
 def of_prompt(text: str, turn: int) -> list[Statement]:
     found = [unit for unit in units.split(text) if unit.kind != units.ROW]
     statements = []
-    for unit, row in zip(found, features(found[:12], set(), True) + [[]] * len(found)):
+    for unit, row in zip(found, features(found[:12], set(), True) + [set()] * len(found)):
         headline = sum([_ASK.get(name, 0) for name in row]) if row else -90
         statements.append(Statement(turn, "u", weight(unit.text), headline, -99, "", unit.text))
     return statements
@@ -102,7 +102,7 @@ def _without_opener(line: str) -> str:
     return line.partition(" ")[2] or line if line[:1] > "\u2190" and not line[:1].isalnum() else line
 
 
-def _kinds(unit: units.Unit, row: list[str]) -> tuple[str, int]:
+def _kinds(unit: units.Unit, row: set[str]) -> tuple[str, int]:
     """What a unit is, and how surely it is a decision or a fact."""
     kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
     left, decided, learned = [_score(table, row) for table in (_LEFT, _DECISION, _FACT)]
@@ -116,7 +116,7 @@ def _kinds(unit: units.Unit, row: list[str]) -> tuple[str, int]:
     return kinds, -99
 
 
-def _score(table: dict[str, int], row: list[str]) -> int:
+def _score(table: dict[str, int], row: set[str]) -> int:
     return table[""] + sum([table.get(name, 0) for name in row])
 
 
@@ -196,7 +196,7 @@ def stems(words: list[str]) -> set[str]:
     return found
 
 
-def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[list[str]]:
+def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[set[str]]:
     """The features of each unit of one text; `about` are the stems of what the turn was about."""
     titles = {title: _title(title) for title in {each for unit in found for each in (unit.section, unit.lead)}}
     with_items = {unit.section for unit in found if unit.kind in (units.ITEM, units.OPEN)}
@@ -205,22 +205,28 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[li
     closing = min([*texts[-1:], len(found) - 3]) if found and found[-1].kind == units.TEXT else max(texts, default=0)
     rows = []
     for number, unit in enumerate(found):
-        row = _placed(unit, number, len(found), found[-1].at)
-        row |= _worded(unit.text, words_of(unit.text), about)
-        if "question" in row:
-            row.add("closing question" if number >= closing else "early question")
+        left, is_last_line = len(found) - number, unit.at == found[-1].at and len(found) > 1
+        place = "start" if number == 0 else "first" if number < 3 else "half" if number < left else "late"
+        row = _worded(unit.text, words_of(unit.text), about) | {unit.kind, place}
         row.update(["section " + name for name in titles[unit.section if unit.section != unit.text else ""]])
         row.update(["lead " + name for name in titles[unit.lead]])
         title = titles[unit.lead or unit.section]
         is_agenda = "agenda" in title and "done" not in title and not is_work
         signs = {
+            "short": len(found) < 6,
+            "end 1": left == 1,
+            "end 2": left == 2,
+            "last line": is_last_line,
+            "near end": left <= 2 or is_last_line,
+            "closing question": "question" in row and number >= closing,
+            "early question": "question" in row and number < closing,
             "is aside": not unit.is_first or (unit.kind == units.TEXT and unit.section in with_items),
             "on agenda": is_agenda and unit.kind in (units.ITEM, units.ROW) and unit.is_first,
             "boxed": unit.section[:1] == units.BOX,
         }
         row.update([name for name, is_there in signs.items() if is_there])
         row.update([name for name, needed, bars in TABLES["together"] if needed <= row and bars.isdisjoint(row)])
-        rows.append(list(row))
+        rows.append(row)
     return rows
 
 
@@ -230,21 +236,8 @@ def _title(title: str) -> set[str]:
     if len(words) > 7 or len(title) >= 60 or title[-1:] in "?？":
         return set()
     found = _classes(words, title)
-    is_open = {"to", "do"}.issubset(words) or (
-        not {"still", "yet"}.isdisjoint(words) and found.isdisjoint(("me", "why"))
-    )
-    return found | ({"later"} if is_open else set())  # "Still to do", "Not done yet"
-
-
-def _placed(unit: units.Unit, number: int, count: int, last_line: int) -> set[str]:
-    """Features of where a unit stands."""
-    place = "start" if number == 0 else "first" if number < 3 else "half" if number * 2 < count else "late"
-    row = {unit.kind, place, *(["short"] if count < 6 else [])}
-    if count - number <= 2:
-        row |= {"end %d" % (count - number), "near end"}
-    if unit.at == last_line and count > 1:
-        row |= {"last line", "near end"}
-    return row
+    is_open = ("still" in words or "yet" in words) and found.isdisjoint(("me", "why"))  # "Still wrong", "Not done yet"
+    return found | ({"later"} if is_open or {"to", "do"}.issubset(words) else set())
 
 
 def _worded(text: str, words: list[str], about: set[str]) -> set[str]:

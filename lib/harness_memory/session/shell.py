@@ -26,9 +26,7 @@ def written(command: str) -> list[str]:
         parts += [[]] if word in _BREAKS else []
         parts[-1] += [] if word in _BREAKS else [word]
     paths: list[str] = []
-    for part in parts:
-        while part and ("=" in part[0] or part[0] in ("sudo", "env", "time", "git")):
-            del part[0]
+    for part in map(_bare, parts):
         operands = [word.strip("\"'") for word in part[1:] if word[:1] != "-" and ">" not in word]
         name = part[0] if part else ""
         if name in _LAST_IS_TARGET and len(operands) > 1:
@@ -43,6 +41,13 @@ def written(command: str) -> list[str]:
                 paths.append((bare.lstrip(">|") or "".join(part[at + 1 : at + 2])).strip("\"'"))
     named = [path for path in paths if path and _ODD.isdisjoint(path) and not path.startswith(("/dev/", "/tmp/", "-"))]
     return list(dict.fromkeys(named))[:20]
+
+
+def _bare(words: list[str]) -> list[str]:
+    """The words of a command without what is set or run around it; of `git mv` it is `mv` that counts."""
+    while words and ("=" in words[0].partition("/")[0] or words[0] in ("sudo", "env", "time", "git")):
+        words = words[1:]
+    return words
 
 
 def message(command: str) -> str:
@@ -90,15 +95,9 @@ def _fault(content: Any) -> str:
 
 def _is_variant(*commands: str) -> bool:
     """Whether two commands are forms of the same attempt."""
-    words, others = [
-        (command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command).split() for command in commands
-    ]
-    for each in (words, others):
-        while each and ("=" in each[0].partition("/")[0] or each[0] in ("sudo", "env", "time")):
-            del each[0]
-    if (
-        words[:1] != others[:1]
-    ):  # the same done by another program: `python x.py` → `python3 x.py`, `uv run pytest x.py`
+    last = [command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command for command in commands]
+    words, others = [_bare(command.split()) for command in last]
+    if words[:1] != others[:1]:  # by another program: `python x.py` → `python3 x.py`, `uv run pytest x.py`
         named, more = ({word for word in each if word[:1] != "-"} for each in (words, others))
         return (len(words) > 1 and words[1:] == others[1:]) or (len(named) > 1 and named <= more)
     return 0 < min(len(words), len(others)) <= 2 or len({*words} & {*others}) >= 2
