@@ -34,7 +34,7 @@ if not TABLES:
     TABLES["together"] = [(name, frozenset(need), frozenset(bar)) for name, (need, bar) in TABLES["together"].items()]
 CLASS: dict[str, list[str]] = TABLES["class"]
 _PIECES: dict[str, list[str]] = TABLES["pieces"]
-_HEADLINE, _ASK, _LEFT, _DECISION, _FACT = TABLES["coefficients"].values()
+_HEADLINE, _LEFT, _DECISION, _FACT = TABLES["coefficients"].values()
 _LEFT_LEAST = -2
 _OPEN_TURNS = 3  # after which nobody takes up what was put down as open
 _TALK = frozenset(("self", "aside", "bare", "label tip", "question", "size 0", units.HEAD))
@@ -63,12 +63,13 @@ class Statement:
 
 
 def of_prompt(text: str, turn: int) -> list[Statement]:
-    found = [unit for unit in units.split(text) if unit.kind != units.ROW]
-    statements = []
-    for unit, row in zip(found, features(found[:12], set(), True) + [set()] * len(found)):
-        headline = sum([_ASK.get(name, 0) for name in row]) if row else -90
-        statements.append(Statement(turn, "u", weight(unit.text), headline, -99, "", unit.text))
-    return statements
+    """What a prompt says; its first words may do as a headline where no answer does better."""
+    texts = [unit.text for unit in units.split(text) if unit.kind != units.ROW]
+    ranks = [7, *[0] * 11, *[-90] * len(texts)]
+    return [
+        Statement(turn, "u", weight(text), rank - (6 if len(text) < 25 else 0), -99, "", text)
+        for text, rank in zip(texts, ranks)
+    ]
 
 
 def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Statement]:
