@@ -91,7 +91,7 @@ def test_second_session_knows_the_decision_the_leftover_and_the_rule(world: Worl
     world.run(project, rule + " Keep the totals in cents.", write(project / "totals.py"), say(answer))
     world.run(project, "Good morning, let us begin", say("Good morning."))
     block = world.blocks("Good morning, let us begin")[0]
-    for text in (rule, choice, left, "the totals in cents"):
+    for text in (rule, choice, left, "Totals are kept in cents now."):
         assert block.count(text) == 1, (text, block)
 
 

@@ -47,7 +47,8 @@ def headline(statements: list[Statement], files: list[str]) -> str:
         text = cut(each.text, settings.SUMMARY_LINE_CHARS)
         own = stems(words_of(text))
         is_thin = len(own) < 2 if each.by == "u" else len(about) > 1 and not own & about
-        score = each.headline + (12 if "w" in each.kinds else 0) - (15 if is_thin else 0)
+        is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided is told elsewhere
+        score = each.headline + (0 if "w" not in each.kinds else 12 if is_deed else 2) - (15 if is_thin else 0)
         score += 3 if each.by == "u" and not is_work else 0
         best, line = (score, text) if score > best else (best, line)
     return line
