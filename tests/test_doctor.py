@@ -96,7 +96,7 @@ def test_after_an_uninstall_it_is_not_installed(installed: World) -> None:
     env = support.clean_environment(installed.home)
     subprocess.run([*INSTALL, "--uninstall"], cwd=str(installed.repo), env=env, stdout=subprocess.DEVNULL, check=True)
     assert set(problems(installed)) == {"install"}
-    assert str(support.ROOT / "install.py") in hook_line(installed)
+    assert (support.ROOT / "install.py").as_posix() in hook_line(installed)
 
 
 @pytest.mark.parametrize("text", ["{}", None, "{nope", "[]", '{"hooks": 1}', "\x00"])
@@ -113,15 +113,15 @@ def test_damage_to_the_entries_is_named(installed: World, settings_file: Path) -
     value = json.loads(settings_file.read_text(encoding="utf-8"))
     del value["hooks"]["Stop"]
     settings_file.write_text(json.dumps(value), encoding="utf-8")
-    edit(settings_file, record["interpreter"], "/no/python 3")
-    edit(settings_file, str(support.ROOT / "hooks"), "/no/hooks")
+    edit(settings_file, Path(record["interpreter"]).as_posix(), "/no/python3")
+    edit(settings_file, (support.ROOT / "hooks").as_posix(), "/no/hooks")
     details = problems(installed)["install"]["details"]
-    assert {"no hook for Stop", "/no/python 3 is gone", "/no/hooks/pre_compact.py is gone"} <= set(details)
+    assert {"no hook for Stop", "/no/python3 is gone", "/no/hooks/pre_compact.py is gone"} <= set(details)
     assert hook_line(installed).startswith("FAIL")
 
 
 def test_hooks_that_keep_another_memory_are_named(installed: World, settings_file: Path) -> None:
-    edit(settings_file, str(installed.root), "/home/you/.claude/m e")
+    edit(settings_file, installed.root.as_posix(), "/home/you/.claude/m e")
     text = "hooks keep the memory in /home/you/.claude/m e, commands read %s" % installed.root
     assert text in problems(installed)["install"]["text"]
     assert hook_line(installed).startswith("FAIL")
@@ -140,7 +140,7 @@ def test_an_older_install_is_a_problem_and_one_elsewhere_does_not_count(installe
     assert "0.0." in problems(installed)["install"]["details"][0]
     other = tmp_path / "other" / ".claude" / "settings.json"
     other.parent.mkdir(parents=True)
-    edit(record, str(installed.home / ".claude" / "settings.json"), str(other))
+    edit(record, json.dumps(str(installed.home / ".claude" / "settings.json")), json.dumps(str(other)))
     (installed.home / ".claude" / "settings.json").rename(other)
     assert ("not on here" in hook_line(installed), str(other) in hook_line(installed)) == (True, True)
 

@@ -413,7 +413,8 @@ def test_install_proves_that_the_hooks_run_and_uninstall_leaves_nothing(tree: Pa
         "Installed: ~/.claude/settings.json (7 hooks, the guard, 0 skills; self-test passed, "
     )
     assert remembered == "Remembered: nothing yet; it begins with the next session"
-    assert advice.startswith("Try: start `claude` as ever; then python3 ")
+    python = invocation.slashes(sys.executable) if os.name == "nt" else "python3"
+    assert advice.startswith("Try: start `claude` as ever; then %s " % python)
     assert list(tree.glob("lib/harness_memory/hook/__pycache__/runner.*.pyc"))
     assert sorted(os.listdir(str(home / ".claude" / "memory"))) == [".gitignore", "installs.json"]
     again = start(tree, home)
@@ -423,7 +424,7 @@ def test_install_proves_that_the_hooks_run_and_uninstall_leaves_nothing(tree: Pa
     (tree / "hooks" / "stop.py").rename(tree / "stop.py")
     broken = start(tree, home)
     (tree / "stop.py").rename(tree / "hooks" / "stop.py")
-    assert (broken.returncode, "Undo: python3 " in broken.stdout) == (1, True)
+    assert (broken.returncode, "Undo: %s " % python in broken.stdout) == (1, True)
     assert "Stop              FAILED: the hook left no stamp of its run" in broken.stdout
 
 

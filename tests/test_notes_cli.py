@@ -45,6 +45,8 @@ def test_a_transcript_shows_what_the_commands_show(world: World, path: Path) -> 
         page = "".join(row[2:] + "\n" for row in lines if row[0] == "<")
         result = world.memory(*shlex.split(command), stdin=page.encode())
         shown = result.stdout + result.stderr
+        if os.name == "nt":
+            shown = shown.replace("\\\\", "/").replace("\\", "/")
         code = 0
         for row in lines:
             if row[0] == "[":

@@ -23,8 +23,13 @@ def tree() -> str:
 
 def command(root: str, interpreter: str = "", *, windows: bool = False) -> str:
     """The words that start our command line, up to and with `memory`."""
-    path = "/".join((slashes(root) if windows else root, SCRIPT))
-    return "%s %s memory" % (quote(slashes(interpreter)) if windows else "python3", quote(path))
+    return "%s memory" % script_command(root, SCRIPT, interpreter, windows=windows)
+
+
+def script_command(root: str, script: str, interpreter: str, *, windows: bool) -> str:
+    """The words that start a script of our tree; Windows has no `python3` on its PATH."""
+    path = "/".join((slashes(root) if windows else root, script))
+    return "%s %s" % (quote(slashes(interpreter)) if windows else "python3", quote(path))
 
 
 def own_command() -> str:

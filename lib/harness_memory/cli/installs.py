@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 import time
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from .call import Call
 from .output import Refusal, short
 
 RECENT_SECONDS = 7 * 86400
-INSTALL = "run: python3 %s" % invocation.quote(os.path.join(invocation.tree(), "install.py"))
+INSTALL = "run: " + invocation.script_command(invocation.tree(), "install.py", sys.executable, windows=os.name == "nt")
 ON, OFF, DEGRADED = "on", "off", "DEGRADED"
 _PLUGIN = "harness-memory@"  # and the name of the marketplace: a key of the client's `enabledPlugins`
 

@@ -119,7 +119,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     for note in notes:
         _say("note: %s", note)
     scope = "" if target.scope == "user" else " --scope " + target.scope
-    undo = "python3 %s%s --uninstall" % (invocation.quote(os.path.join(ROOT, "install.py")), scope)
+    undo = "%s%s --uninstall" % (invocation.script_command(ROOT, "install.py", python, windows=WINDOWS), scope)
     commands = {hook.event: hook.command for hook in settingsfile.hooks(text, ROOT)}
     outcomes = [*selftest.play(commands, os.environ)]
     if wanted.has_guard:
