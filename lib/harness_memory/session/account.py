@@ -35,7 +35,7 @@ def surest(statements: Iterable[Statement], kind: str) -> list[str]:
 def passages(statements: list[Statement]) -> list[dict[str, object]]:
     numbers = {turn: number for number, turn in enumerate(dict.fromkeys(unit.turn for unit in statements))}
     names = {"u": "user", "c": "claude"}
-    return [{"turn": numbers[unit.turn], "by": names[unit.by], "text": unit.text} for unit in statements]
+    return [{"turn": numbers[unit.turn], "by": names.get(unit.by, "claude"), "text": unit.text} for unit in statements]
 
 
 def headline(statements: list[Statement], files: list[str]) -> str:

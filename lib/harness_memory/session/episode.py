@@ -51,7 +51,7 @@ SPEC = {
     **dict.fromkeys(("session_id?", "headline?", "branch?", "skill_used?", "model?", "channel?", "title?"), "text"),
     **dict.fromkeys(("parent?", "root?", "audit_head?"), "text"),
     **{name: ["text"] for name in TEXT_LISTS},
-    **{name + "?": ["text"] for name in NEW_LISTS},  # an older episode has none
+    **{name + "?": ["text"] for name in (*NEW_LISTS, "taint")},  # an older episode has none
     "tasks": [{"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}],
     "commands_failed_then_fixed": [{"failed": "text", "fixed": "text"}],
     "duration_minutes": "count",
