@@ -17,7 +17,7 @@ from ..project import identity
 from ..session import sessions
 from .arguments import ALL, ALL_PROJECTS, DRY_RUN, flag, instant, option, verb
 from .call import Call, archived_ids, is_in_session, named, one
-from .output import Refusal, count, line, short
+from .output import Refusal, complain, count, line, short
 
 _PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
 _WORK_DAYS = "older than this leave WORK: 30d, 8w (default: config key work_days, %s)" % settings.DEFAULTS["work_days"]
@@ -27,7 +27,8 @@ _WORK_DAYS = "older than this leave WORK: 30d, 8w (default: config key work_days
 def prune(call: Call) -> int:
     reports, lines, settled = [], [], config.load(call.root)
     if settled.problems:
-        raise Refusal("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
+        complain("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
+        return 1
     for project_dir in call.dirs:
         days = float(settled["work_days"])
         days = days if call.older_than is None else (call.now - call.older_than) / settings.DAY_SECONDS
