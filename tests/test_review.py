@@ -95,4 +95,7 @@ def test_rules_lists_what_became_of_each_and_what_had_to_be_said_again(world: Wo
     world.work("I said never install with npm, use pnpm", "Sorry, pnpm it is.", ("c.py",))
     (rule,) = world.json("rules")
     assert rule["recurred"] == 1
-    assert "not reviewed: 2 rules" in world.memory("rules").stdout
+    page = world.memory("rules").stdout
+    assert "newest last: ▁▁▁▁▁▁▁▁▁▁▁█" in page
+    assert "not reviewed: 2 rules" in page
+    assert "1 rule: followed 0, stopped 1, overridden 0, recurred 1" in world.memory("stats").stdout

@@ -229,5 +229,10 @@ def local(iso: object) -> str:
     return line(iso or "-") if seconds is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
+def bars(numbers: Sequence[float], most: float) -> str:
+    """A small chart, a character for each number from 0 to `most`."""
+    return "".join("▁▂▃▄▅▆▇█"[round(number / most * 7)] for number in numbers)
+
+
 def count(number: int, noun: str) -> str:
     return "%d %s%s" % (number, noun, "" if number == 1 else "s")

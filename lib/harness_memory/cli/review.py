@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..audit import trail
-from ..base import settings
+from ..base import clock, settings
 from ..inject.injection import load_receipt
 from ..memory import merge, review, views
 from ..memory.review import Item
@@ -14,11 +14,12 @@ from ..session import episode, sessions
 from . import notes
 from .arguments import ALL, option, verb
 from .call import Call, one
-from .output import Refusal, count, short
+from .output import Refusal, bars, count, short
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
 _IDS = option("ids", "ID", nargs="*")
+_WEEKS = 12  # of the chart
 
 
 def _episodes(call: Call) -> list[dict[str, Any]]:
@@ -79,8 +80,8 @@ def settle(call: Call) -> int:
     return call.answer(values, lines or ["Nothing waits."])
 
 
-@verb("rules")
-def rules(call: Call) -> int:
+def standing(call: Call) -> list[dict[str, Any]]:
+    """What became of each rule: notes that bind, and the user's feedback."""
     project_dir = call.project.dir
     counts: dict[str, list[tuple[str, str]]] = {}  # by a note's ref, or the slug that the trail knows
     for event in review.load(project_dir):
@@ -99,14 +100,25 @@ def rules(call: Call) -> int:
         events = [*counts.get(note.ref, ()), *counts.get(note.slug, ())]
         kinds = [kind for kind, _ in events]
         facts = [{*lint.content(fact.text)} for fact in note.facts]
-        later = [{*lint.content(item.text)} for item in stated if item.day > note.day]
-        again = [words for words in later if words and any(len(words & each) >= 0.6 * len(words) for each in facts)]
+        later = [(item.day, {*lint.content(item.text)}) for item in stated if item.day > note.day]
+        again = [day for day, words in later if any(words and len(words & each) >= 0.6 * len(words) for each in facts)]
         value: dict[str, Any] = {"note": note.ref, "binds": binding.firmness(note) or "-"}
         value["last"] = max([at[:10] for kind, at in events if kind != review.ACCEPTED] or [""])
         value.update(followed=kinds.count("followed"), stopped=kinds.count("deny") + kinds.count("ask"))
-        held.append({**value, "overridden": kinds.count("log"), "recurred": len(again), "rule": note.description})
-    waits = count(len(review.stated(project_dir)), "rule")
-    after = ["", "Stated in prompts and not reviewed: %s. See: harness memory review" % waits]
+        value.update(overridden=kinds.count("log"), recurred=len(again), rule=note.description, again=again)
+        held.append(value)
+    return held
+
+
+@verb("rules")
+def rules(call: Call) -> int:
+    held = standing(call)
+    days = [clock.parse(day + "T00:00:00Z") or 0.0 for rule in held for day in rule["again"]]
+    ages = [int((call.now - day) // (7 * settings.DAY_SECONDS)) for day in days]
+    weeks = [ages.count(age) for age in reversed(range(_WEEKS))]
+    after = ["", "Said again, week by week, newest last: " + bars(weeks, max(weeks))] if any(weeks) else []
+    waits = count(len(review.stated(call.project.dir)), "rule")
+    after += ["", "Stated in prompts and not reviewed: %s. See: harness memory review" % waits]
     head = "NOTE BINDS LAST #KEPT=followed #STOPPED #LET=overridden #AGAIN=recurred RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
     return call.listing(head, held, lambda rule: rule, none, after)

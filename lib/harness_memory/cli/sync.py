@@ -75,6 +75,7 @@ def _run(call: Call, store: Store) -> int:
     "sync init",
     option("url", "URL", "of a repository that holds nothing else"),
     flag("--private", "the remote is private: do not ask"),
+    flag("--force", "twice: although a project's code is there", action="count", default=0),
     option("--since", "DAY", "send no session from before this day", type=instant),
     about="name the remote, and sync for the first time",
     examples="sync init git@example.org:me/memory.git",
@@ -91,11 +92,13 @@ def init(call: Call) -> int:
     words = ["git", "config", "--get-regexp", r"^remote\..*url$"]
     listed = subprocess.run(words, cwd=project.root, capture_output=True).stdout.decode("utf-8", "replace").splitlines()
     used |= {normalize(row.partition(" ")[2], project.root) for row in listed} | {"file:" + project.root}
-    if not remote or remote in used:
+    if not remote:
+        raise Refusal("%s is not the address of a repository" % line(redact(url)))
+    if remote in used and call.force < 2:
         what = (
-            "holds the code of a project: whoever reads the code would read your memory" if remote else "is no address"
+            "%s holds the code of a project: its readers would read your memory. Name another, or add --force --force"
         )
-        raise Refusal("%s %s. Name another repository" % (line(redact(url)), what))
+        raise Refusal(what % line(redact(url)))
     if remote.partition("/")[0] in _PUBLIC and not call.private:
         question = "Is %s a private repository? A public one shows your memory to everybody. Type yes: " % line(remote)
         if not sys.stdin.isatty() or not confirm(question):

@@ -13,11 +13,11 @@ from ..memory import briefing, ratings
 from ..session import sessions
 from .arguments import ALL_PROJECTS, option, verb
 from .call import Call
-from .output import Refusal, count, table
+from .output import Refusal, bars, count, table
+from .review import standing
 
 _CHARTED = 20
 _TREND_RATINGS = 4  # fewer show no trend
-_BARS = "▁▂▃▄▅▆▇█"
 _KINDS = {
     "session": "recalled session",
     "note": "recalled note",
@@ -58,7 +58,11 @@ def stats(call: Call) -> int:
         ["", *table([["", "INJECTED", "USED", *map(str.upper, _USES)], *rows], right=(1, 2, 3, 4, 5))] if rows else []
     )
     value = {"sessions": len(receipts), "kinds": kinds, "tokens": tokens, "tokens_mean": average}
-    return call.answer(value, lines if receipts else ["Nothing was injected into a session yet."])
+    lines = lines if receipts else ["Nothing was injected into a session yet."]
+    held = [] if call.all_projects else standing(call)
+    sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
+    lines += ["", count(len(held), "rule") + ": " + ", ".join("%s %d" % each for each in sums.items())] if held else []
+    return call.answer({**value, "rules": {"held": len(held), **sums}}, lines)
 
 
 @verb(
@@ -95,7 +99,7 @@ def _signal(skill: str, group: list[dict[str, Any]]) -> dict[str, Any]:
         change = mean(numbers[half:]) - mean(numbers[:half])
         trend = "steady" if abs(change) < 0.5 else "better" if change > 0 else "worse"
     means = {"mean": round(mean(numbers), 2), "recent_mean": round(mean(numbers[-settings.RECENT_RATINGS :]), 2)}
-    chart = "".join(_BARS[round((number - 1) / 4 * 7)] for number in numbers[-_CHARTED:])
+    chart = bars([number - 1 for number in numbers[-_CHARTED:]], 4)
     noted = [each["note"] for each in group if each.get("note")]
     row = {"skill": skill, "ratings": numbers, **means, "trend": trend, "chart": chart, "last": group[-1]}
     return {**row, "note": noted[-1] if noted else ""}
