@@ -29,7 +29,6 @@ import damage  # noqa: E402
 import fuzz  # noqa: E402
 import load  # noqa: E402
 import storm  # noqa: E402
-import support  # noqa: E402
 from crash import WRITERS, Scene, Trial  # noqa: E402
 from interposer import FAULTS, KILL, LASTING, Plan  # noqa: E402
 
@@ -42,25 +41,24 @@ def points(acts: tuple[int, ...]) -> Callable[[Path, int, float], dict[str, Any]
     def campaign(directory: Path, seed: int, ends: float) -> dict[str, Any]:
         counts = {"points": 0, "of": 0}
         problems: list[str] = []
-        with support.forked_hooks():
-            scene = Scene(directory / "scene")
-            trial = Trial(scene)
-            try:
-                plans = [
-                    (writer, Plan(act, number, stays=act in LASTING))
-                    for writer in WRITERS
-                    for act in acts
-                    for number in range(1, trial.points(writer, act) + 1)
-                ]
-                random.Random(seed).shuffle(plans)
-                counts["of"] = len(plans)
-                for writer, plan in plans:
-                    if time.monotonic() > ends:
-                        break
-                    problems += trial.run(writer, plan)
-                    counts["points"] += 1
-            finally:
-                scene.close()
+        scene = Scene(directory / "scene")
+        trial = Trial(scene)
+        try:
+            plans = [
+                (writer, Plan(act, number, stays=act in LASTING))
+                for writer in WRITERS
+                for act in acts
+                for number in range(1, trial.points(writer, act) + 1)
+            ]
+            random.Random(seed).shuffle(plans)
+            counts["of"] = len(plans)
+            for writer, plan in plans:
+                if time.monotonic() > ends:
+                    break
+                problems += trial.run(writer, plan)
+                counts["points"] += 1
+        finally:
+            scene.close()
         return {"counts": counts, "problems": problems}
 
     return campaign

@@ -113,17 +113,16 @@ def campaign(directory: Path, seed: int, ends: float) -> dict[str, Any]:
     chance = random.Random(seed)
     counts = {"damaged files": 0, "runs": 0}
     problems: list[str] = []
-    with support.forked_hooks():
-        scene = Scene(directory / "scene")
-        try:
-            cases = [(path, kind) for path in inputs(scene) for kind in damages(chance)]
-            chance.shuffle(cases)
-            for path, kind in cases:
-                if time.monotonic() >= ends:
-                    break
-                problems += Trial(scene, path, kind, chance).run()
-                counts["damaged files"] += 1
-                counts["runs"] += len(HOOKS) + len(COMMANDS) + 4
-        finally:
-            scene.close()
+    scene = Scene(directory / "scene")
+    try:
+        cases = [(path, kind) for path in inputs(scene) for kind in damages(chance)]
+        chance.shuffle(cases)
+        for path, kind in cases:
+            if time.monotonic() >= ends:
+                break
+            problems += Trial(scene, path, kind, chance).run()
+            counts["damaged files"] += 1
+            counts["runs"] += len(HOOKS) + len(COMMANDS) + 4
+    finally:
+        scene.close()
     return {"counts": counts, "problems": problems}

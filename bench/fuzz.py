@@ -148,8 +148,7 @@ class Fuzzer:
     """Makes cases, runs them in one scene and judges what they left."""
 
     def __init__(self, directory: Path, seed: int) -> None:
-        with support.forked_hooks():
-            self.scene = Scene(directory)
+        self.scene = Scene(directory)
         self.seed = seed
         self.image = self.scene.image
         self.session = self.scene.life("live").session

@@ -2,8 +2,8 @@
 
 So many sessions in one project, and as many projects with one session each, in one store at the same time. Every
 session works turn by turn: prompt, tool calls, subagents, checkpoints, compaction, Stop, sometimes an end and a resume.
-Visitors come and go; commands remember, forget, prune, compact, rebuild and verify at the same time. Hooks are forked
-from warm interpreters, which gives the CPU time of each. All that a session says carries its number.
+Visitors come and go; commands remember, forget, prune, compact, rebuild and verify at the same time. All that
+a session says carries its number.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-import queue
+import os
 import random
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -25,7 +26,6 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 import support
-from forked import ForkServer
 
 from harness_memory.base import settings, yaml
 
@@ -41,29 +41,24 @@ class Hooks:
 
     def __init__(self, home: Path, at_once: int = AT_ONCE) -> None:
         self.home = home
-        self.servers: queue.LifoQueue[ForkServer] = queue.LifoQueue()
-        for _ in range(at_once):
-            self.servers.put(ForkServer(support.FLAGS, support.LIB))
+        self.at_once = threading.Semaphore(at_once)
         self.counts: Counter[str] = Counter()
         self.problems: list[str] = []
         self.costs: dict[str, list[tuple[int, float]]] = {}  # of Stop, by turn
 
-    def close(self) -> None:
-        while not self.servers.empty():
-            self.servers.get().close()
-
     def run(self, script: str, payload: dict[str, Any], env: dict[str, str | None], kind: str, turn: int) -> str:
-        server = self.servers.get()
-        try:
-            path, data = support.HOOKS / (script + ".py"), support.encode(payload)
-            ended = server.run(path, data, support.clean_environment(self.home, env), payload["cwd"], 120)
-            if script == "stop" and kind:
-                self.costs.setdefault(kind, []).append((turn, server.cpu_seconds))
-        finally:
-            self.servers.put(server)
+        with self.at_once, tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
+            source.write(support.encode(payload))
+            source.seek(0)
+            options: dict[str, Any] = {"env": support.clean_environment(self.home, env), "cwd": payload["cwd"]}
+            hook = subprocess.Popen(support.hook_command(script), stdin=source, stdout=out, stderr=out, **options)
+            _, hook.returncode, usage = os.wait4(hook.pid, 0)
+            out.seek(0)
+            result = support.Result(hook.returncode, out.read(), b"")
+        if script == "stop" and kind:
+            self.costs.setdefault(kind, []).append((turn, usage.ru_utime + usage.ru_stime))
         self.counts["hooks"] += 1
-        result = support.Result(*ended)
-        if (result.code, result.stderr) != (0, ""):
+        if result.code or "Traceback" in result.stdout:
             self.problems.append("%s of %s: %r" % (script, payload["session_id"], result))
         return result.stdout
 
@@ -188,7 +183,6 @@ class Load:
         return path
 
     def close(self) -> None:
-        self.hooks.close()
         for worker in (*self.workers, *self.visitors):
             worker.client.kill()
 

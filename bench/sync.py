@@ -33,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sessions", type=int, default=1000)
     count = parser.parse_args().sessions
-    with tempfile.TemporaryDirectory() as folder, support.forked_hooks():
+    with tempfile.TemporaryDirectory() as folder:
         one, two = (Machine(Path(folder), name) for name in ("one", "two"))
         one.live(2)
         for machine in (one, two):

@@ -16,14 +16,8 @@ _NUMBERS = itertools.count()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _forked_hooks() -> Iterator[None]:
-    with support.forked_hooks():
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
 def _no_waiting_for_the_disk() -> Iterator[None]:
-    """What outlives a power cut no test can see; hooks that are not forked do wait."""
+    """What outlives a power cut no test can see; hooks do wait."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield

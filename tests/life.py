@@ -23,12 +23,11 @@ class Life:
         self.transcript = self.session.transcript()
         self.pid = pid
         self.extra: dict[str, str | None] = {}
-        self.fresh = False
         self.under = ""  # code that runs first in every hook process
 
     def run(self, script: str, payload: Any) -> support.Result:
         env = {**self.session.environment(pid=self.pid), **self.extra}
-        result = support.run_hook(script, payload, home=self.home, env=env, fresh=self.fresh, under=self.under)
+        result = support.run_hook(script, payload, home=self.home, env=env, under=self.under)
         assert (result.code, result.stderr) == (0, ""), result
         return result
 

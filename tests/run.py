@@ -117,7 +117,7 @@ def probe(path: str) -> Python | None:
     return Python(version, real) if is_ours else None
 
 
-def find_pythons(only: str | None) -> list[Python]:
+def find_pythons() -> list[Python]:
     """One interpreter a minor version, oldest first."""
     names = [*("python3.%d" % minor for minor in MINORS), "python3", "python"]
     folders = os.environ.get("PATH", "").split(os.pathsep)
@@ -127,12 +127,15 @@ def find_pythons(only: str | None) -> list[Python]:
     with ThreadPoolExecutor(JOBS) as pool:
         probed = pool.map(probe, [sys.executable, *(path for path in paths if path)])
         versions = sorted((python for python in probed if python), key=lambda python: python.version)
-    newest = {python.minor: python for python in versions}
-    wanted = only.split(",") if only else list(newest)
-    missing = [minor for minor in wanted if minor not in newest]
+    return list({python.minor: python for python in versions}.values())
+
+
+def chosen(pythons: list[Python], only: str | None) -> list[Python]:
+    minors = [python.minor for python in pythons]
+    missing = {*(only.split(",") if only else [])} - {*minors}
     if missing:
-        raise SystemExit("Cannot find python%s. Available: %s." % (missing[0], ", ".join(newest)))
-    return [python for minor, python in newest.items() if minor in wanted]
+        raise SystemExit("Cannot find python%s. Available: %s." % (missing.pop(), ", ".join(minors)))
+    return [python for python in pythons if not only or python.minor in only.split(",")]
 
 
 # Processes -------------------------------------------------------------------------------------
@@ -214,9 +217,8 @@ def test_page(python: Python, tools: Path, scratch: Path) -> list[Outcome]:
     return test(python, "page, in a browser", tools, scratch, ["tests/e2e/%s.py" % PAGE])
 
 
-def plan(pythons: list[Python], arguments: list[str], scratch: Path) -> list[Job]:
+def plan(pythons: list[Python], tools: Path, arguments: list[str], scratch: Path) -> list[Job]:
     """All jobs, the longest first."""
-    tools = install("tests", pythons, TEST_TOOLS)
 
     def job(python: Python, name: str, words: list[str]) -> Job:
         return lambda: test(python, name, tools, scratch, words)
@@ -288,15 +290,17 @@ def main() -> int:
     options, arguments = parser.parse_known_args()
     signal.signal(signal.SIGTERM, stop)
     began = time.monotonic()
-    pythons = find_pythons(options.only)
+    available = find_pythons()
+    pythons = chosen(available, options.only)
     print("testing on " + ", ".join("%s (%s)" % (python.name, python.path) for python in pythons), flush=True)
     scratch = scratch_folder()
     outcomes: list[Outcome] = []
     try:
         with ThreadPoolExecutor(JOBS) as pool:
-            jobs = (
-                wine(pythons[-1], pythons[0], arguments, scratch) if options.wine else plan(pythons, arguments, scratch)
-            )
+            if options.wine:
+                jobs = wine(pythons[-1], pythons[0], arguments, scratch)
+            else:
+                jobs = plan(pythons, install("tests", available, TEST_TOOLS), arguments, scratch)
             for done in as_completed([pool.submit(job) for job in jobs]):
                 for outcome in done.result():
                     outcome.show()

@@ -9,12 +9,9 @@ import shutil
 import subprocess
 import sys
 import uuid
-from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping
-
-from forked import PIPE_BYTES, ForkServer
+from typing import Any, Iterable, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
 LIB = ROOT / "lib"
@@ -95,24 +92,6 @@ def encode(payload: Mapping[str, Any] | bytes) -> bytes:
     return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
 
 
-FORK_SERVERS: list[ForkServer] = []  # while there is one, hooks come from it
-
-
-@contextmanager
-def forked_hooks() -> Iterator[None]:
-    """Within, hooks are forked and not started anew, where the platform can and HARNESS_TESTS_FRESH is not set."""
-    if not hasattr(os, "fork") or os.environ.get("HARNESS_TESTS_FRESH"):
-        yield
-        return
-    server = ForkServer(FLAGS, LIB)
-    FORK_SERVERS.append(server)
-    try:
-        yield
-    finally:
-        FORK_SERVERS.remove(server)
-        server.close()
-
-
 def run_hook(
     script: str,
     payload: Mapping[str, Any] | bytes,
@@ -120,23 +99,17 @@ def run_hook(
     home: Path | str,
     env: Mapping[str, str | None] | None = None,
     cwd: Path | str | None = None,
-    fresh: bool = False,
     under: str = "",
 ) -> Result:
-    """Run `hooks/<script>.py` as the client does, in the payload's `cwd` by default.
-
-    A `fresh` one is started by us and not forked: its parent is this process. The code `under` runs first in it.
-    """
+    """Run `hooks/<script>.py` as the client does, in the payload's `cwd` by default; the code `under` runs first."""
+    command = hook_command(script)
     if under:
-        path = str(HOOKS / (script + ".py"))
-        env, script = {**(env or {}), "HARNESS_TESTS_SCRIPT": path, "HARNESS_TESTS_UNDER": under}, "../tests/under"
+        code = "import runpy, sys; sys.path.insert(0, %r)\n%s\nrunpy.run_path(%r, run_name='__main__')"
+        command[-1:] = ["-c", code % (str(LIB), under, command[-1])]
     if cwd is None:
         named = payload.get("cwd") if isinstance(payload, Mapping) else None
         cwd = named if isinstance(named, str) and os.path.isdir(named) else home
-    data, surroundings = encode(payload), clean_environment(home, env)
-    if FORK_SERVERS and not fresh and len(data) < PIPE_BYTES:
-        return Result(*FORK_SERVERS[-1].run(HOOKS / (script + ".py"), data, surroundings, str(cwd), HANG_SECONDS))
-    return run(hook_command(script), data, surroundings, cwd)
+    return run(command, encode(payload), clean_environment(home, env), cwd)
 
 
 class Client:

@@ -53,7 +53,7 @@ def test_a_stopped_holder_stops_no_hook_and_no_command(world: World, life: Life)
     env = {**session.environment(pid=life.pid)}
 
     def hook(script: str, payload: dict[str, object]) -> Callable[[], support.Result]:
-        return lambda: support.run_hook(script, payload, home=life.home, env=env, fresh=True)
+        return lambda: support.run_hook(script, payload, home=life.home, env=env)
 
     def command(words: list[str]) -> Callable[[], support.Result]:
         own = {"CLAUDE_CODE_SESSION_ID": session.id}

@@ -11,7 +11,6 @@ READING = support.command_lines("verbs/smoke.txt")
 
 def test_a_session_is_remembered_and_every_reading_verb_works(world: World) -> None:
     first = Life(world.home, world.repo)
-    first.fresh = True
     first.start()
     first.turn(
         "Why does the parser fail on empty input?", "The parser now handles empty input; a test covers it.", "parser.py"
@@ -22,7 +21,6 @@ def test_a_session_is_remembered_and_every_reading_verb_works(world: World) -> N
     assert first.episode["files_changed"] == ["parser.py"]
     assert world.memory("remember", "The parser never raises on empty input").code == 0
     second = Life(world.home, world.repo)
-    second.fresh = True
     text = second.start().stdout
     assert "parser" in text
     assert "empty input" in text

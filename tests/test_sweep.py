@@ -129,7 +129,6 @@ def test_process_is_known_by_more_than_its_number() -> None:
 
 def test_without_a_pid_from_the_client_the_nearest_ancestor_counts(life: Life) -> None:
     life.pid = None
-    life.fresh = True
     life.start()
     (marker,) = life.store.glob("*/STATE/live/*.json")
     process = json.loads(marker.read_text("utf-8"))["process"]
