@@ -170,3 +170,12 @@ def test_a_note_that_a_session_read_counts_as_used(life: Life) -> None:
     life.stop("Read it.")
     used = {note.slug: shelf.last_used(note) > 1_700_000_000 for note in shelf.read()}
     assert used == {"read": True, "unread": False}
+
+
+def test_a_fact_goes_to_the_section_that_it_is_about() -> None:
+    note = notes.parse("build", "# Build\n\n## Frontend\n\nVite makes the bundle.\n\n## Backend\n\n- Go, one binary\n")
+    for fact in ("The bundle of Vite stays below 200 kB", "The binary is static", "Releases are on Tuesdays"):
+        note.add(fact)
+    frontend, backend = "\n".join(note.body).split("## Backend")
+    assert "Vite makes the bundle.\n\n- The bundle of Vite stays below 200 kB\n" in frontend
+    assert backend.endswith("- Go, one binary\n- The binary is static\n- Releases are on Tuesdays")
