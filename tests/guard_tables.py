@@ -19,21 +19,9 @@ from harness_memory.guard.question import Environment, Question, findings
 
 HOME, CWD, TREE = "/home/dev", "/home/dev/app", "/opt/harness-memory"
 STOPPED = (rules.ASK, rules.DENY)
-SECTIONS = (
-    *("recursive_delete", "other_deletes", "disks_and_system", "quoting", "structure", "wrappers", "interpreters"),
-    *(
-        "false_alarms",
-        "slipped",
-        "data_is_data",
-        "git",
-        "services",
-        "keys",
-        "protected_writes",
-        "detours",
-        "by_other_means",
-        "tool_calls",
-    ),
-)
+SECTIONS = [
+    path.stem for path in sorted((support.DATA / "guard").glob("*.jsonl")) if '"verdict"' in path.read_text("utf-8")
+]
 
 
 def rows(name: str) -> list[Any]:

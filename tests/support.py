@@ -131,18 +131,6 @@ class Client:
         self._process.wait()
 
 
-def bound_by_modes() -> list[str]:
-    """What to put before a command so that file modes bind it: root is above them otherwise."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        return []
-    found = shutil.which("setpriv")
-    if not found:
-        import pytest  # benches use this module too, without it
-
-        pytest.skip("root needs setpriv to be bound by file modes")
-    return [found, "--bounding-set=-dac_override,-dac_read_search"]
-
-
 def hold_lock(*paths: Path) -> subprocess.Popen[bytes]:
     """A process that holds these locks until it is killed or its stdin is closed."""
     command = [sys.executable, str(ROOT / "tests" / "holder.py"), str(LIB), *map(str, paths)]

@@ -220,10 +220,14 @@ def test_damaged_record_of_the_running_session_is_made_again(life: Life, record:
     life.start()
     life.turn("one", "One done.", "one.py")
     path = life.directory / record
-    path.write_bytes(DAMAGE[kind](path.read_bytes()))
+    damaged = DAMAGE[kind](path.read_bytes())
+    path.write_bytes(damaged)
     life.turn("two", "Two done.", "two.py")
+    if kind in ("emptied", "another type"):  # else some of it can be read
+        assert path.with_name(record + ".damaged").read_bytes() == damaged
     assert life.episode["files_changed"] == ["one.py", "two.py"]
     assert life.episode["asked"] == ["one", "two"]
+    assert life.meta["status"] == "COMPLETED"
     assert len(support.meta_files(life.store)) == 1
 
 

@@ -214,34 +214,6 @@ def test_capture_of_an_older_version_is_read_on(tmp_path: Path) -> None:
     assert capture.load(str(tmp_path)).prompts() == ["do it"]
 
 
-@pytest.mark.parametrize("junk", ["", "{", "[]", '{"schema": 99}', '{"files": [1]}'])
-def test_damaged_capture_is_moved_aside_and_read_again(life: Life, junk: str) -> None:
-    life.start()
-    life.turn("one", "One done.", "one.py")
-    (life.directory / "capture.json").write_text(junk, "utf-8")
-    life.turn("two", "Two done.", "two.py")
-    assert (life.episode["asked"], life.episode["files_changed"]) == (["one", "two"], ["one.py", "two.py"])
-    assert (life.directory / "capture.json.damaged").read_text("utf-8") == junk
-
-
-def test_secrets_reach_no_file(life: Life) -> None:
-    secrets = ["ghp_" + "a1B2" * 9, "sk-ant-api03-" + "Ab9_" * 20, "AKIA" + "ABCDEFGHIJKLMNOP", "hunter2hunter2"]
-    github, anthropic, aws, word = secrets
-    life.start()
-    life.prompt("use %s to push" % github)
-    life.transcript.bash("export ANTHROPIC_API_KEY=%s" % anthropic, exit_code=1)
-    life.transcript.bash("export ANTHROPIC_API_KEY=%s x" % anthropic).title("deploy with %s" % aws)
-    life.transcript.bash("curl https://bob:%s@example.org" % word, exit_code=1)
-    task = life.transcript.tool_use("TaskCreate", {"subject": "rotate %s" % aws})
-    life.transcript.tool_result(task, "Task #1 created").text("Pushed with %s and %s." % (github, aws))
-    life.checkpoint({"what_was_done": "set password=%s" % word, "key": anthropic})
-    life.stop("Pushed with %s and %s." % (github, aws))
-    life.end()
-    stored = support.snapshot(life.store)
-    assert not [(name, secret) for name, data in stored.items() for secret in secrets if secret.encode() in data]
-    assert any(b"[redacted:" in data for data in stored.values())
-
-
 def test_stop_waits_for_lines_that_the_client_still_writes(life: Life) -> None:
     life.start()
     life.prompt("one")

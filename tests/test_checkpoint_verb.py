@@ -13,7 +13,6 @@ import support
 from commandline import World
 
 from harness_memory.base import settings
-from harness_memory.session import sessions
 
 
 @pytest.fixture(scope="module")
@@ -117,15 +116,6 @@ def test_a_malformed_checkpoint_is_refused_whole(
     assert world.files() == before
 
 
-def test_an_ambiguous_session_is_refused_with_its_candidates(world: World) -> None:
-    ids = ["abcd%s-0000-4000-8000-000000000000" % tail for tail in ("aaaa", "bbbb")]
-    for name in ids:
-        world.work("Ask", "Did it.", ("x.py",), session=support.Session(world.repo, world.home, name))
-    result = world.memory("checkpoint", "--done", "x", "--session", "abcd")
-    assert result.code == 2
-    assert all(name[:8] in result.stderr for name in ids)
-
-
 def test_the_present_session_may_be_named(empty: World) -> None:
     unseen = support.Session(empty.repo, empty.home)
     words = ("--done", "Worked without hooks", "--session", unseen.id[:8])
@@ -147,17 +137,6 @@ def test_checkpoint_finds_the_only_running_session(world: World, client: support
     both = world.memory("checkpoint", "--done", "x")
     assert (both.code, one.id[:8] in both.stderr, two.id[:8] in both.stderr) == (2, True, True)
     assert two.id[:8] in world.memory("checkpoint", "--done", "For two", "--session", two.id[:6]).stdout
-
-
-def test_checkpoint_waits_for_no_lock_for_ever(
-    begun: tuple[World, support.Session], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world, present = begun
-    monkeypatch.setattr(settings, "LOCK_WAIT_SECONDS", 0.1)
-    with sessions.lock(str(world.project), present.id, 1) as held:
-        assert held
-        result = world.memory("checkpoint", "--done", "x", env=inside(present))
-    assert (result.code, "Try again" in result.stderr) == (2, True)
 
 
 def test_an_ended_session_keeps_its_status(world: World) -> None:

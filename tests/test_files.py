@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import stat
 from pathlib import Path
-from typing import Any
 
 import pytest
 import support
@@ -74,18 +72,6 @@ def test_a_json_file_is_read_or_its_problem_named(tmp_path: Path, data: str, pro
     assert found.startswith(problem)
     assert bool(found) == bool(problem)
     assert files.load_json(str(path), SPEC) == value == (None if problem else json.loads(data))
-
-
-def test_a_passing_error_is_raised_and_concludes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object, **options: object) -> Any:
-        raise OSError(errno.EIO, "the disk does not answer")
-
-    monkeypatch.setattr(os, "open", fail)
-    monkeypatch.setattr(os, "stat", fail)
-    monkeypatch.setattr(os, "listdir", fail)
-    for act in (files.read, files.load_json, files.exists, files.names, files.modified):
-        with pytest.raises(OSError, match="does not answer"):
-            act(str(tmp_path / "x"))
 
 
 def test_a_torn_line_does_not_swallow_the_next(tmp_path: Path) -> None:

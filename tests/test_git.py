@@ -50,15 +50,6 @@ def test_a_worktree_shares_the_common_directory(repo: Path, tmp_path: Path) -> N
     assert (git.branch(at), git.branch(find(repo))) == ("side", "main")
 
 
-def test_a_submodule_is_a_repository_of_its_own(repo: Path, tmp_path: Path) -> None:
-    inner = support.make_repo(tmp_path / "inner")
-    support.git(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
-    at = find(repo / "sub")
-    assert at.root == real(repo / "sub")
-    assert at.common_dir == at.git_dir == real(repo / ".git" / "modules" / "sub")
-    assert git.origin_url(at) == str(inner)
-
-
 def test_the_worktrees_of_a_bare_repository_are_found(repo: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     support.git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))

@@ -211,22 +211,6 @@ def test_the_installed_hook_answers_the_sample_calls(world: World) -> None:
     assert (result.code, "FAIL  Bash  deny      silent" in result.stdout) == (1, True)
 
 
-def test_status_shows_whether_the_guard_is_on(world: World) -> None:
-    def guard_line() -> str:
-        row = next(row for row in world.memory("status").stdout.splitlines() if row.split()[1:2] == ["guard"])
-        return row.partition(" guard ")[2].strip()
-
-    assert guard_line() == "off: not installed here"
-    hook(world, "git status")
-    assert guard_line().startswith("on, last asked")
-    path = put_in(world)
-    assert guard_line().startswith("on, ")
-    path.write_text(path.read_text().replace('"matcher": "*"', '"matcher": "Bash"'))
-    assert guard_line().startswith('DEGRADED: it sees only "Bash"')
-    put_in(world, guard=False)
-    assert guard_line().startswith("off: left out of")
-
-
 # allow-once --------------------------------------------------------------------------------------
 RESET = "git reset --hard HEAD~1"
 

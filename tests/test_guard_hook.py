@@ -254,13 +254,6 @@ def test_scripts_on_disk_are_read_and_asked_about(guard: Guard) -> None:
     ]
 
 
-def test_the_memory_of_another_project_is_asked_about(guard: Guard) -> None:
-    other = guard.root / "other-0123456789ab" / "MEMORY.md"
-    assert guard.call("Read", {"file_path": str(other)})[0] == "ask"
-    assert guard.ran("cat %s" % other) == ("ask", "self.other-memory")
-    assert guard.call("Read", {"file_path": str(guard.root / "user" / "MEMORY.md")}) == SILENT
-
-
 def test_a_long_command_is_quoted_where_it_offends(guard: Guard) -> None:
     _, text = guard.bash("echo %s && rm -rf build %s ~ other" % ("a" * 300, "b " * 100))
     assert ("rm -rf" in text or "~ other" in text, "aaaa" in text, "allow-once" in text) == (True, False, True)
@@ -452,13 +445,3 @@ def test_each_event_says_what_was_stopped_and_why(guard: Guard) -> None:
     assert (read["event"], read["tool"], read["rule"]) == ("path_access_denied", "Read", "path.secret")
     assert (shown["event"], shown["path"], shown["agent"]) == ("path_access_denied", "~/.aws/credentials", "a1")
     assert {event["session"] for event in guard.events()} == {guard.session.id}
-
-
-def test_the_trail_holds_no_secret_and_cuts_long_commands(guard: Guard) -> None:
-    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    guard.bash("curl -H 'Authorization: Bearer %s' https://x && rm -rf ~" % token)
-    guard.bash("rm -rf ~ # " + "x" * 3000)
-    secret, cut = guard.events()
-    assert token not in json.dumps(secret)
-    assert len(cut["command"]) <= 500 + 1
-    assert cut["command_chars"] == len("rm -rf ~ # ") + 3000

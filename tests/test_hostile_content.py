@@ -128,17 +128,18 @@ TOKEN = "ghp_" + "a1B2" * 9
 def test_secret_in_names_reaches_no_file(life: Life) -> None:
     support.git(life.cwd, "checkout", "-q", "-b", "fix-" + TOKEN)
     life.start(model="claude-" + TOKEN, session_title="title " + TOKEN)
-    life.prompt("one")
+    life.prompt("use %s to push" % TOKEN)
+    life.transcript.bash("export KEY=%s" % TOKEN, exit_code=1).bash("export KEY=%s x" % TOKEN).title("with " + TOKEN)
     life.transcript.branch = TOKEN
     life.transcript.model = "m-" + TOKEN
     life.transcript.write(life.cwd / ("x-%s.py" % TOKEN))
     todos = {"todos": [{"content": "a " + TOKEN, "status": TOKEN}]}
     life.transcript.tool_result(life.transcript.tool_use("TodoWrite", todos), "ok")
-    life.transcript.text("One done.")
+    life.transcript.text("Pushed with %s." % TOKEN)
     secrets = ("hunter22", "98765432123", "s3cr3t-v4lue", TOKEN)
     nested = {TOKEN: 1, "password": [secrets[0]], "db_password": 98765432123, "secret": {"value": secrets[2]}}
     life.checkpoint({**nested, "what_was_done": "It is done."})
-    life.stop("One done.", session_title="title " + TOKEN)
+    life.stop("Pushed with %s." % TOKEN, session_title="title " + TOKEN)
     life.end("because " + TOKEN)
     for name, data in support.snapshot(life.store).items():
         assert [secret for secret in secrets if secret.encode() in data or secret in name] == [], name

@@ -93,15 +93,6 @@ def test_other_names_are_not_ids(value: object) -> None:
 
 
 # What shares -------------------------------------------------------------------------------------
-def test_clones_share_under_every_url(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    support.git(repo, "remote", "add", "origin", HTTPS)
-    other = support.make_repo(tmp_path / "elsewhere" / "other-name", SSH)
-    assert sessions.start(repo) == sessions.start(other)
-    support.git(repo, "remote", "set-url", "origin", SSH)
-    assert sessions.start(repo) == sessions.see(other).id
-    assert len(support.project_dirs(sessions.root)) == 1
-
-
 CLAIMS = json.loads((support.ROOT / "tests" / "data" / "identity" / "claims.json").read_text("utf-8"))
 
 
@@ -370,15 +361,6 @@ def test_another_repository_at_the_path_gets_a_memory_of_its_own(
     assert after != before
     assert sessions.start(repo, LATER) == after
     assert before not in (sessions.start(repo), sessions.see(repo / "sub").id)
-
-
-def test_a_directory_in_place_of_a_repository_starts_a_new_memory(tmp_path: Path, sessions: Sessions) -> None:
-    place = plain(tmp_path / "app", "a")
-    before = sessions.start(place)
-    support.make_repo(place, HTTPS)
-    assert sessions.start(place) == before
-    shutil.rmtree(str(place))
-    assert sessions.start(plain(place, "b")) != before
 
 
 # Where the session is ------------------------------------------------------------------------------

@@ -56,11 +56,6 @@ def in_order(text: str, *parts: str) -> bool:
 
 
 # What is given ---------------------------------------------------------------------------------
-def test_an_empty_memory_says_nothing(life: Life) -> None:
-    assert life.start().stdout == ""
-    assert not (life.directory / "session_memory_context.md").exists()
-
-
 def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
     earlier = past(life)
     brief(earlier, "# Shop\n- Prices are in cents.\n")
@@ -140,17 +135,6 @@ def test_lines_of_the_clients_own_memory_are_not_repeated(life: Life) -> None:
     assert ("VAT is included" in text, "ships on Mondays" in text) == (False, True)
 
 
-def test_a_note_of_the_session_hides_the_projects_of_the_same_name(life: Life) -> None:
-    world = World(life.home, life.cwd)
-    life.start()
-    env: dict[str, str | None] = {**life.session.environment(pid=life.pid)}
-    world.memory("note", "add", "tax", "VAT is included", env=env)
-    world.memory("note", "add", "tax", "VAT is extra today", "--scope", "local", env=env)
-    text = life.start("compact").context
-    assert "- [local] [tax]" in text
-    assert ("VAT is extra today" in text, "VAT is included" in text) == (True, False)
-
-
 def test_sessions_of_the_same_branch_and_folder_come_first(life: Life) -> None:
     for branch, folder in (("main", "docs"), ("feature", "web"), ("main", "web"), ("other", "docs")):
         support.git(life.cwd, "checkout", "-q", "-B", branch)
@@ -218,18 +202,6 @@ def test_an_unchanged_memory_gives_the_same_bytes(life: Life) -> None:
     texts = [each.start(source).stdout for each, source in ((life, "startup"), (other, "startup"), (life, "clear"))]
     assert texts[0] == texts[2] != texts[1]
     assert {frame.sub("", text) for text in texts} == {frame.sub("", texts[0])}
-
-
-def test_compaction_brings_everything_back_after_the_work_so_far(life: Life) -> None:
-    brief(past(life), "- Prices are in cents.\n")
-    life.start()
-    life.prompt("add vouchers")
-    add_todo(life, "voucher expiry")
-    life.transcript.write(life.cwd / "voucher.py").bash("pytest cart", exit_code=4).bash("pytest -q cart")
-    life.compact()
-    parts = ["asked: add vouchers", "todo, open: voucher expiry", "files changed so far: voucher.py"]
-    parts += ["worked: pytest -q cart", "Prices are in cents.", "Totals are rounded"]
-    assert in_order(life.start("compact").context, *parts)
 
 
 def test_a_fork_is_given_what_its_parent_was_not(life: Life) -> None:
@@ -306,18 +278,6 @@ def test_no_skill_names_a_path(life: Life, typed: str) -> None:
     assert failures(life.store) == []
 
 
-def test_a_subagent_gets_a_small_slice(life: Life) -> None:
-    earlier = past(life)
-    brief(earlier, "".join("- line %d of the briefing, with a number of words in it\n" % n for n in range(80)))
-    (earlier.project / "MEMORY.md").write_text("- VAT is included\n", "utf-8")
-    life.start()
-    payload = life.session._payload("SubagentStart", {"agent_id": "a1", "agent_type": "Explore"}, {})
-    text = life.run("subagent_start", payload).context
-    assert inject.units(text) <= 1600
-    assert in_order(text, "line 0 of the briefing", "VAT is included")
-    assert "Totals are rounded" not in text
-
-
 def test_the_tag_of_a_block_is_the_sessions_own_and_cannot_be_known_before(life: Life) -> None:
     brief(past(life), "- Prices are in cents.\n")
     payload = life.session._payload("SubagentStart", {"agent_id": "a1", "agent_type": "Explore"}, {})
@@ -345,16 +305,6 @@ def test_the_cap_holds_in_utf_16_units(cap: int) -> None:
     parts = [part(name, 100) for name in ("health", "state", "briefing", "open", "notes", "menu", "usage")]
     injection = inject.compose(parts, cap, "shop", "s")
     assert len(injection.text.encode("utf-16-le")) // 2 == injection.units <= cap
-
-
-def test_unused_shares_are_lent_in_order_and_cuts_are_counted() -> None:
-    assert inject.compose([part("menu", 200, 30)], CAP, "shop", "s").units > CAP - 300
-    both = inject.compose([part("briefing", 200, 10), part("menu", 200, 10)], CAP, "shop", "s")
-    (_, briefed), (_, listed) = both.shown
-    assert briefed > listed > 0
-    assert "(%d more lines; /x/briefing)" % (200 - briefed) in both.text
-    none = inject.compose([inject.Part("briefing", "Briefing", ["y" * 3000], "/x/briefing.md")], 1000, "shop", "s")
-    assert "## Briefing\n(1 more line; /x/briefing.md)" in none.text
 
 
 def test_long_files_are_cut_and_named(life: Life) -> None:

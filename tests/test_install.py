@@ -156,28 +156,6 @@ def test_an_entry_of_an_older_install_is_renewed_and_a_command_of_others_stays(t
     assert json.loads(get(target))["hooks"]["Stop"] == others
 
 
-def test_a_moved_tree_store_and_interpreter_are_followed_and_undone(target: Target) -> None:
-    before = put(target, SHAPES["foreign hooks"])
-    do_install(target, wanted("/older/tree", "/older/python", "/older/store"))
-    seen = do_install(target)
-    assert b"/older/" not in seen
-    assert do_install(target) == seen
-    do_uninstall(target)
-    assert get(target) == before
-
-
-@pytest.mark.parametrize("shape", ["braces", "foreign hooks", "crlf"])
-def test_the_guard_is_added_and_left_out_by_one_word(target: Target, shape: str) -> None:
-    before = put(target, SHAPES[shape])
-    old = do_install(target, wanted(guard=False))
-    new = do_install(target)
-    plain = re.sub(rb',\s*"onFailure": "block"|,\s*"Bash\(python3 .*"', b"", new)  # the guard asks
-    assert plain == old.replace(b'"Skill"', b'"*"')
-    assert do_install(target, wanted(guard=False)) == old
-    do_uninstall(target)
-    assert get(target) == before
-
-
 @pytest.mark.parametrize("row", support.rows("install/refused.jsonl"), ids=lambda row: row["problem"])
 def test_an_unsuitable_file_is_refused_and_untouched(target: Target, row: Any) -> None:
     before = put(target, row["text"].encode("utf-8", "surrogateescape"))

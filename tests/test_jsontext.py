@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-import support
 
-from harness_memory.base import jsontext, process
+from harness_memory.base import jsontext
 
 DOCUMENTS = [
     *("null", "true", "-0", "1e5", "1.5E-3", '""', "[]", "{}", "12345678901234567890123", "NaN", "[-Infinity]"),
@@ -72,37 +68,3 @@ def test_values_that_json_has_no_word_for_are_null_or_refused() -> None:
     for value in ({1, 2}, b"x", object()):
         with pytest.raises(TypeError):
             jsontext.compact(value)
-
-
-def test_reading_and_writing_load_neither_json_nor_re() -> None:
-    code = (
-        "import sys; sys.path.insert(0, %r)\n"
-        "from harness_memory.base import jsontext as j\n"
-        "j.loads(j.pretty({'a': [1.5, 'x']})); print(sorted({'json', 're'} & set(sys.modules)))"
-    ) % str(support.LIB)
-    assert subprocess.check_output([sys.executable, "-I", "-S", "-c", code]).strip() == b"[]"
-
-
-def test_a_payload_is_read_as_soon_as_it_is_whole() -> None:
-    read, write = os.pipe()
-    try:
-        os.write(write, b'{"a": {"b": 1}')
-        os.write(write, b"}")
-        assert process.read_payload(read) == {"a": {"b": 1}}  # the other end is still open
-    finally:
-        os.close(read)
-        os.close(write)
-
-
-@pytest.mark.parametrize(
-    ("data", "problem"), [(b"", "not JSON"), (b"[1]", "not an object"), (b'{"a"', "not JSON"), (b" " * 99, "larger")]
-)
-def test_a_bad_payload_is_refused_with_its_reason(data: bytes, problem: str) -> None:
-    read, write = os.pipe()
-    os.write(write, data)
-    os.close(write)
-    try:
-        with pytest.raises(process.BadPayload, match=problem):
-            process.read_payload(read, limit=50)
-    finally:
-        os.close(read)

@@ -261,19 +261,6 @@ def test_local_scope_ends_with_the_session(life: Life) -> None:
     assert not local.exists()
 
 
-@pytest.mark.parametrize("junk", ["status: [", ""])
-def test_damaged_meta_is_kept_and_its_episode_goes_on(life: Life, junk: str) -> None:
-    life.start()
-    life.turn("one", "One done.", "one.py")
-    started = life.meta["started"]
-    meta = life.directory / "META.yaml"
-    meta.write_text(junk, "utf-8")
-    life.turn("two", "Two done.", "two.py")
-    assert (meta.parent / "META.yaml.damaged").read_text("utf-8") == junk
-    assert (life.meta["status"], life.meta["started"]) == ("COMPLETED", started)
-    assert life.episode["files_changed"] == ["one.py", "two.py"]
-
-
 def test_own_fields_in_meta_stay(life: Life) -> None:
     life.start()
     meta = life.directory / "META.yaml"

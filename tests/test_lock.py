@@ -129,17 +129,6 @@ def test_a_held_lock_is_given_up_at_its_deadline(tmp_path: Path, monkeypatch: py
             assert held
 
 
-def test_a_discarded_lock_file_or_folder_is_made_again(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "x.lock"
-    first = Lock(str(path), 1)
-    with first as held:
-        assert held
-        first.discard()
-        path.parent.rmdir()
-        with Lock(str(path), 1) as again:
-            assert again
-
-
 def test_a_lock_on_a_file_that_was_replaced_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between our open and our lock the holder discards the file, and another process makes a new one."""
     path, others, flock = tmp_path / "x.lock", [], fcntl.flock

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from life import Life
 
 from harness_memory.base import settings
-from harness_memory.base.lock import Busy
 from harness_memory.notes import index
 from harness_memory.notes import note as notes
 from harness_memory.notes import shelf as notebook
@@ -82,13 +80,6 @@ def test_a_slug_names_a_file_on_every_system(name: str, slug: str) -> None:
 
 
 # Which hold ----------------------------------------------------------------------------------------
-def test_the_nearer_scope_overrides_the_wider(tmp_path: Path) -> None:
-    shelves = notebook.shelves(str(tmp_path), str(tmp_path / "p"), str(tmp_path / "session"))
-    for shelf in shelves:
-        put(shelf, made("editor", "Fact", scope=shelf.scope))
-    assert [note.fate for note in notebook.read_all(shelves)] == ["", *["overridden by local/editor"] * 2]
-
-
 @pytest.mark.parametrize(("edges", "holding"), table("superseded.json"))
 def test_a_superseded_note_does_not_hold(tmp_path: Path, edges: dict[str, list[str]], holding: list[str]) -> None:
     shelf = notebook.Shelf("project", str(tmp_path))
@@ -122,13 +113,6 @@ def test_a_full_index_counts_what_it_leaves_out(number: int, words: int) -> None
     assert missing == number - text.count("](LEARNING/topics/")
     assert (missing > 0) == (number > 197)
     assert not missing or "(%d more note" % missing in text.split("\n")[-2]
-
-
-def test_a_busy_shelf_is_refused_and_leaves_no_lock(tmp_path: Path) -> None:
-    shelf = notebook.Shelf("project", str(tmp_path))
-    with shelf, pytest.raises(Busy), notebook.Shelf("project", str(tmp_path), 0.05):
-        pass
-    assert os.listdir(tmp_path / "LEARNING") == []
 
 
 # What a session is given ---------------------------------------------------------------------------

@@ -147,6 +147,8 @@ def test_every_promise_names_the_test_that_proves_it() -> None:
     bullets = promised.partition("If something seems wrong")[0].strip().split("\n- ")
     assert len(rows) > 10
     assert len(bullets) > 5
+    files = re.findall(r"\b((?:bench|tests)/[\w/]+\.py)\b", security + promised)
+    assert [name for name in files if not (support.ROOT / name).is_file()] == []
     for proof in [*(row[3] for row in rows), *bullets]:
         tests = re.findall(r"`((?:e2e/)?test_[a-z_]+)`", proof)
         assert tests, proof

@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 import support
 from commandline import World
 
@@ -96,16 +95,6 @@ def test_the_files_named_are_those_written() -> None:
         assert name in DOCS["files"]
     assert settings.CURRENT_WORK_FILE in DOCS["files"]
     assert all(name in ALL for name in (settings.ENV_HOME, settings.ENV_SWITCH, settings.ENV_CONFIG_DIR))
-
-
-@pytest.mark.parametrize("page", ["RELIABILITY.md", "SECURITY.md"])
-def test_every_proof_that_a_page_names_is_there(page: str) -> None:
-    text = (support.ROOT / page).read_text(encoding="utf-8")
-    tests = set(re.findall(r"`(test_\w+)`", text))
-    files = set(re.findall(r"\b((?:bench|tests)/[\w/]+\.py)\b", text))
-    assert tests
-    assert [name for name in tests if not (support.ROOT / "tests" / (name + ".py")).is_file()] == []
-    assert [name for name in files if not (support.ROOT / name).is_file()] == []
 
 
 def test_the_exit_codes_are_as_told(home: Path, repo: Path) -> None:

@@ -41,22 +41,6 @@ def test_killed_session_is_recorded_and_abandoned_by_the_next_start(life: Life, 
     assert not life.is_marked_live
 
 
-def test_abandoned_session_that_speaks_again_is_active_again(life: Life, client: support.Client) -> None:
-    life.start()
-    life.prompt("one")
-    life.transcript.write(life.cwd / "one.py")
-    client.kill()
-    start_another(life)
-    assert life.meta["status"] == "ABANDONED"
-    with support.Client() as second_client:
-        life.pid = second_client.pid
-        life.start("resume")
-        assert (life.meta["status"], life.meta["reason"], life.meta["pid"]) == ("ACTIVE", None, second_client.pid)
-        life.transcript.text("One done.")
-        life.stop("One done.")
-        assert (life.episode["outcome"], life.episode["what_remains"]) == ("completed", [])
-
-
 def test_idle_session_whose_process_died_stays_completed(life: Life, client: support.Client) -> None:
     life.start()
     life.turn("one", "One done.", "one.py")

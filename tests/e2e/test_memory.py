@@ -114,7 +114,7 @@ def test_compaction_brings_the_state_back(world: World) -> None:
     assert "the shop's clock is in UTC" in episode["learnings"]
     assert "print vouchers" in episode["what_remains"]
     block = world.blocks(prompt)[0]
-    places = [block.find(text) for text in (ask, "Let vouchers expire", FACT, STEP)]
+    places = [block.find(text) for text in (ask, "Let vouchers expire", "vouchers.py", FACT, STEP)]
     assert -1 not in places
     assert places == sorted(places)
     assert world.receipt(session).count(block) == 1
