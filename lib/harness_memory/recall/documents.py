@@ -88,6 +88,8 @@ def of_session(value: dict[str, Any]) -> list[str]:
     before = None
     for each in said if isinstance(said, list) else ():
         text, speaker = str(each.get("text") or ""), (each.get("turn"), each.get("by"))
+        if before == speaker and text in joined[-1]:  # a line that announces a list has its first item too
+            continue
         is_new = speaker != before or text.partition(": ")[0].istitle() or (joined[-1][-1:] == "?" and text[-1:] != "?")
         if not is_new and len(joined[-1]) + len(text) < _PASSAGE_CHARS:
             joined[-1] += " " + text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.text import cut
-from .digest import Statement, is_covered, stems, words_of
+from .digest import CLASS, Statement, is_covered, stems, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ _LANGUAGES = {
     "vue": "vue", "md": "docs", "ex": "elixir", "scala": "scala", "lua": "lua",
 }  # fmt: skip
 _LEAST_SURE = -12  # tenths
+_SELF = ("i", "i've", "have", "now", "also", "just", "successfully", "we", "we've")
 _COMMON = ("src", "lib", "app", "main", "internal", "pkg", "packages", "source", "cmd")
 
 
@@ -50,8 +51,17 @@ def headline(statements: list[Statement], files: list[str]) -> str:
         is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided is told elsewhere
         score = each.headline + (0 if "w" not in each.kinds else 12 if is_deed else 2) - (15 if is_thin else 0)
         score += 3 if each.by == "u" and not is_work else 0
-        best, line = (score, text) if score > best else (best, line)
-    return line
+        best, line = (score, each.text) if score > best else (best, line)
+    return cut(_as_deed(line), settings.SUMMARY_LINE_CHARS)
+
+
+def _as_deed(line: str) -> str:
+    """ "I've successfully added tests" as "Added tests": a list of sessions is read by its first words."""
+    words = line.split(" ")
+    while len(words) > 3 and words[0].lower().replace("’", "'") in _SELF:
+        del words[0]
+    is_deed = len(words) > 2 and "done" in CLASS.get(words[0].lower(), ())
+    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]]) if is_deed else line
 
 
 def leads(statements: list[Statement]) -> dict[int, Statement]:

@@ -249,7 +249,9 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     if any(word[:2] == "un" and word[-2:] == "ed" and len(word) > 7 and word not in _NOT_UNDONE for word in words):
         found.add("undone")
     opening = " ".join(words[:4])
-    if opening.startswith(("ill ", "now i ", "now ill ")) or ("let me" in opening and "let me know" not in opening):
+    is_step = opening.startswith("now ") and "do" in CLASS.get(words[1], ())
+    is_step = is_step or opening.startswith(("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i "))
+    if is_step or ("let me" in opening and "let me know" not in opening):
         found.add("self")
     label, colon, rest = text.partition(": ")
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
