@@ -133,10 +133,12 @@ class Client:
 
 def hold_lock(*paths: Path) -> subprocess.Popen[bytes]:
     """A process that holds these locks until it is killed or its stdin is closed."""
-    command = [sys.executable, str(ROOT / "tests" / "holder.py"), str(LIB), *map(str, paths)]
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from harness_memory.base.lock import Lock\n"
+    code += "held = [Lock(path).__enter__() for path in sys.argv[2:]]; print(held, flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", code, str(LIB), *map(str, paths)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
-    assert process.stdout.readline().strip() == b"held"
+    assert b"False" not in process.stdout.readline()
     return process
 
 

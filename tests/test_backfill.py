@@ -178,8 +178,3 @@ def test_fork_holds_only_its_own_part(world: World) -> None:
     assert mine["asked"] == ["Try another way"]
     assert mine["parent"] == mine["thread"] == parent.id[:8]
     world.assert_sound()
-
-
-def test_without_transcripts_it_says_so(world: World) -> None:
-    assert "No transcripts in" in world.memory("backfill", "--all").stdout
-    assert world.memory("backfill", "--all", "--project", ".").code == 2

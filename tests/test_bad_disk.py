@@ -359,24 +359,6 @@ def test_files_of_another_user_are_not_believed(field: Field) -> None:
 
 
 @as_root
-def test_checkpoint_and_transcript_of_another_user_are_left_alone(life: Life) -> None:
-    life.start()
-    life.turn("Count the parcels", "There are nine parcels in the hall.")
-    path = life.checkpoint({"what_was_done": "What a stranger says."})
-    give_away(path)
-    life.turn("Weigh the parcels", "They weigh a ton.")
-    assert any("belongs to another user" in error for error in failures(life.store))
-    life.prompt("Round the totals")
-    life.transcript.write(life.cwd / "strange.py").text("The totals are rounded once, at the very end of it.")
-    give_away(life.transcript.path)
-    life.stop("The totals are rounded once, at the very end of it.")
-    assert "The totals are rounded once, at the very end of it." in life.episode["what_was_done"]
-    assert "stranger" not in life.episode["what_was_done"]
-    assert life.episode["files_changed"] == []
-    assert path.exists()
-
-
-@as_root
 def test_root_may_work_in_a_folder_of_another_user(life: Life) -> None:
     """As in a container: everything belongs to the user who mounted it."""
     life.start()

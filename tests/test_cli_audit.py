@@ -52,19 +52,6 @@ def test_show_narrowed(world: World, words: list[str], numbers: list[int]) -> No
     assert shown(world, *words) == numbers
 
 
-@pytest.mark.parametrize("words", [("shw",), ("show", "-n", "0"), ("verify", "--since", "7d")])
-def test_wrong_usage(world: World, words: tuple[str, ...]) -> None:
-    assert world.memory("audit", *words).code == 2
-
-
-@pytest.mark.parametrize("action", ["show", "verify", "stats"])
-def test_no_trail(home: Path, repo: Path, action: str) -> None:
-    world = World(home, repo)
-    result = world.memory("audit", action)
-    assert (result.code, result.stdout.count("\n")) == (0, 1)
-    assert not world.root.exists()
-
-
 def test_a_whole_trail(world: World) -> None:
     result = world.memory("audit", "verify")
     assert (result.code, result.stdout.count("\n")) == (0, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 import support
-from commandline import HARNESS, World, run_here
+from commandline import HARNESS, World
 
 from harness_memory import __version__, cli
 from harness_memory.cli import output
@@ -44,6 +43,15 @@ def test_wrong_usage_is_named_and_exits_2(empty: World, words: tuple[str, ...], 
     result = empty.run(*words)
     assert (result.code, result.stdout) == (2, "")
     assert message in result.stderr
+    assert not [
+        name for name in support.snapshot(empty.root) if not name.endswith((".gitignore", "project.json", ".lock"))
+    ]
+
+
+@pytest.mark.parametrize(("words", "code", "said"), support.rows("verbs/empty.jsonl"))
+def test_a_memory_without_anything_says_so_and_stays_away(empty: World, words: list[str], code: int, said: str) -> None:
+    result = empty.memory(*words)
+    assert (result.code, said in result.stdout + result.stderr) == (code, True), result
     assert not empty.root.exists()
 
 
@@ -88,38 +96,6 @@ def test_a_current_directory_that_is_gone_is_refused(empty: World) -> None:
 
 
 # Output ------------------------------------------------------------------------------------------
-HOSTILE = "red \x1b[31m bell \x07 c1 \x9b2J bidi \u202egnp.exe\u202c zero\u200bwidth 你好 naïve → ok"
-ACTIVE = {"\x1b", "\x07", "\x9b", "\u202e", "\u200b"}
-
-
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """A store with text that our hooks would not write."""
-    top = tmp_path_factory.mktemp("hostile")
-    world = World(top / "home", support.make_repo(top / "project"))
-    world.work("Add a login form", "Added a login form.", ("src/login.py",))
-    (path,) = world.project.glob("episodes/*.json")
-    value = json.loads(path.read_text(encoding="utf-8"))
-    value.update(dict.fromkeys(("what_was_done", "headline", "title", "branch"), HOSTILE))
-    value.update({key: [HOSTILE] for key in ("asked", "what_remains")})
-    path.write_text(json.dumps(value), encoding="utf-8")
-    world.memory("rebuild")
-    return world
-
-
-@pytest.mark.parametrize(("encoding", "shown"), [("utf-8", "你好 naïve → ok"), ("cp1252", "naïve"), ("ascii", "?")])
-def test_stored_text_is_safe_in_any_encoding(hostile: World, encoding: str, shown: str) -> None:
-    (row,) = hostile.json("list")
-    for words in (("status",), ("list",), ("verify",), ("doctor",), ("show", row["id"])):
-        for form in ((), ("--json",)):
-            env = support.clean_environment(hostile.home)
-            _, out, err = run_here(cli.main, ["memory", *words, *form], b"", env, str(hostile.repo), encoding=encoding)
-            text = out.decode(encoding)
-            assert (ACTIVE & set(text), b"Traceback" in err) == (set(), False), words
-            assert not form or json.loads(text) is not None
-            assert words != ("list",) or form or shown in text
-
-
 def test_tables_align_wide_characters_and_cut_at_the_edge() -> None:
     assert output.table([["你好", "a"], ["x", "b"]]) == ["你好  a", "x     b"]
     assert output.table([["1", "a"], ["10", "b"]], right=(0,)) == [" 1  a", "10  b"]

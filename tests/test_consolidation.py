@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from pathlib import Path
 
 import support
 from commandline import World
-
-from harness_memory.base import clock, config
-from harness_memory.memory import briefing
 
 
 def worked(world: World, needed: int) -> World:
@@ -44,23 +40,6 @@ def test_a_start_says_nothing_before_there_is_enough_or_after_it_was_done(world:
     worked(world, 1)
     assert world.memory("consolidate", "--done").code == 0
     assert message(world) == ""
-
-
-def test_sessions_count_from_the_last_consolidation(tmp_path: Path) -> None:
-    now = clock.parse("2026-11-16T12:00:00Z") or 0.0
-    folder = tmp_path / "episodes"
-    folder.mkdir()
-    for hour in (8, 9, 13, 14, 15):
-        (folder / ("session-2026-11-15T%02d0000Z-a%d.json" % (hour, hour))).touch()
-    (folder / "README.md").touch()
-    settled = config.load(str(tmp_path))
-    settled["consolidate_after_episodes"] = 4
-    briefing.mark_consolidation(str(tmp_path), clock.parse("2026-11-15T10:00:00Z") or 0.0)
-    assert briefing.consolidation_due(str(tmp_path), now, settled) == ""
-    settled["consolidate_after_episodes"] = 3
-    assert "3 sessions since the last consolidation on 2026-11-15" in briefing.consolidation_due(
-        str(tmp_path), now, settled
-    )
 
 
 def test_consolidate_shows_what_is_new(world: World) -> None:

@@ -113,13 +113,6 @@ def test_sessions_and_notes_are_chosen_by_date(world: World, client: support.Cli
     assert support.episodes(world.root) == []
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("a", "--text", "b"), ("--text", "ab"), ("--text", "abc", "--since", "1d"), ("x9",)]
-)
-def test_unclear_choice_is_refused(world: World, words: tuple[str, ...]) -> None:
-    assert world.memory("forget", *words).code == 2
-
-
 # Notes --------------------------------------------------------------------------------------------
 def test_forgotten_note_goes_with_versions_and_receipts(world: World, client: support.Client) -> None:
     world.memory("remember", "Zanzibar pays late", "--topic", "billing")

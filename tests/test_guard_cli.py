@@ -131,12 +131,6 @@ def test_check_depends_on_the_directory_and_the_project(world: World) -> None:
     assert world.run("guard", "check", "rm -rf *", "--json", env=inside).json["rule"] == "delete.project"
 
 
-@pytest.mark.parametrize("words", support.rows("guard/check_refused.jsonl"))
-def test_check_refuses_wrong_usage(world: World, words: tuple[str, ...]) -> None:
-    result = world.run("guard", "check", *words)
-    assert (result.code, result.stdout, "Traceback" in result.stderr) == (2, "", False)
-
-
 # rules -------------------------------------------------------------------------------------------
 DEPLOY = {"id": "deploy", "tier": "ask", "reason": "deploys", "match": {"program": "make", "words": "deploy"}}
 OWN = {"tiers": {"git.clean": "log", "publish": "deny"}, "rules": [DEPLOY]}

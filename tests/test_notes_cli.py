@@ -75,12 +75,6 @@ def test_secrets_are_redacted_also_in_names(world: World, words: list[str]) -> N
     assert not [name for name, data in world.files().items() if "hunter2" in name or b"hunter2" in data]
 
 
-@pytest.mark.parametrize("words", table("wrong_usage.json"))
-def test_wrong_usage_is_refused(world: World, words: tuple[str, ...]) -> None:
-    assert world.memory(*words).code == 2
-    assert not list(world.root.rglob("*.md"))
-
-
 def test_facts_written_at_once_are_all_kept(world: World) -> None:
     env = support.clean_environment(world.home)
     texts = ["Fact number %d of many" % number for number in range(6)]

@@ -63,13 +63,6 @@ def test_what_is_rejected_is_never_offered_again(world: World) -> None:
     world.assert_sound()
 
 
-@pytest.mark.parametrize("words", [("accept",), ("accept", "zzz"), ("reject", "x", "--all"), ("edit", "zzz", "a b")])
-def test_an_unclear_verdict_changes_nothing(world: World, words: tuple[str, ...]) -> None:
-    before = world.files()
-    assert world.memory("review", *words).code == 2
-    assert world.files() == before
-
-
 def test_a_start_says_once_a_day_how_much_waits_where_a_person_sees_it(world: World) -> None:
     def message(is_attended: bool) -> str:
         life = Life(world.home, world.repo)

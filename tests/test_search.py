@@ -37,11 +37,6 @@ def test_search_ranks_and_narrows(world: World, sessions: list[support.Session])
     assert ids(world, "jitt") == [gateway], "a part of a word"
 
 
-@pytest.mark.parametrize("words", [("x", "-k", "0"), ("x", "-k", "no"), ("x", "--type", "y"), (" ",)])
-def test_search_refuses_a_wrong_argument(world: World, words: tuple[str, ...]) -> None:
-    assert world.memory("search", *words).code == 2
-
-
 def test_search_works_where_nothing_can_be_cached(world: World, sessions: list[support.Session]) -> None:
     shutil.rmtree(world.project / "STATE" / "recall")
     (world.project / "STATE" / "recall").write_text("in the way", "utf-8")

@@ -41,13 +41,6 @@ def begin(world: World, prompt: str, **process: Any) -> support.Session:
     return life.session
 
 
-def test_status_without_memory_writes_nothing(home: Path, tmp_path: Path) -> None:
-    empty = World(home, tmp_path)
-    result = empty.memory("status")
-    assert (result.code, "nothing yet" in result.stdout, "install.py" in result.stdout) == (0, True, True)
-    assert not empty.root.exists()
-
-
 def test_status_shows_counts_work_and_running_sessions(worked: World, client: support.Client) -> None:
     live = worked.work("Go on", "Halfway.", ("src/login.py",), pid=client.pid, end=False)
     worked.memory("checkpoint", "--done", "Half of it is done now", "--remains", "The other half", "--session", live.id)

@@ -80,15 +80,6 @@ def test_a_reopened_thread_stays_open_until_a_session_finishes_it(world: World) 
     assert world.json("open") == []
 
 
-@pytest.mark.parametrize("words", support.command_lines("verbs/work_refused.txt"))
-def test_an_incomplete_or_wrong_command_changes_nothing(world: World, words: list[str]) -> None:
-    left_open(world)
-    world.memory("task", "start", "User login")
-    before = world.files()
-    assert world.memory(*words).code == 2
-    assert world.files() == before
-
-
 def test_a_task_file_has_its_fields_and_stands_in_current_work(world: World) -> None:
     world.memory("task", "start", "Auth", "--next", "Schema", "--next", "Mail")
     world.memory("task", "checkpoint", "auth", "--note", "Schema is there", "--next", "Mail")
@@ -142,13 +133,3 @@ def test_a_task_id_is_safe_and_holds_no_secret(world: World, title: str, task_id
     assert [each["task_id"] for each in world.json("task", "list")] == [task_id]
     assert [name for name, data in world.files().items() if "hunter2" in name or b"hunter2" in data] == []
     assert world.json("verify")["findings"] == []
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"\xff"])
-def test_a_damaged_task_is_named_and_left_alone(world: World, damage: bytes) -> None:
-    world.memory("task", "start", "User login")
-    path = world.project / "STATE" / "progress" / "user-login.json"
-    path.write_bytes(damage)
-    assert world.json("task", "list") == []
-    assert str(path) in [finding["file"] for finding in world.json("verify", code=1)["findings"]]
-    assert path.read_bytes() == damage

@@ -112,13 +112,6 @@ def test_many_findings_are_summed_up(world: World) -> None:
     assert len(findings(world)) == 30
 
 
-def test_nothing_remembered_is_said(home: Path, repo: Path) -> None:
-    world = World(home, repo)
-    for words, said in (("verify", "every file is valid"), ("rebuild", "Nothing is remembered here")):
-        result = world.memory(words)
-        assert (result.code, said in result.stdout) == (0, True)
-
-
 # rebuild ------------------------------------------------------------------------------------------
 def test_rebuild_writes_views_again(world: World) -> None:
     (world.project / "INDEX.md").unlink()
