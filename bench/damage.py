@@ -73,7 +73,9 @@ class Trial:
             resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, before[1]))
         try:
             for writer in [*HOOKS, *COMMANDS]:
-                self.problems += ["%s: %s" % (writer, each) for each in manners(writer, writer.run(self.scene, Plan()))]
+                self.problems += [
+                    "%s: %s" % (writer.name, each) for each in manners(writer, writer.run(self.scene, Plan()))
+                ]
         finally:
             resource.setrlimit(resource.RLIMIT_AS, before)
         self.check_stamps()

@@ -10,6 +10,7 @@ from typing import Any, Callable
 
 import pytest
 import support
+from life import Life
 
 from harness_memory import cli
 
@@ -86,15 +87,12 @@ class World:
         session: support.Session | None = None,
     ) -> support.Session:
         """One whole session of one turn, by the real hooks."""
-        session = session or support.Session(self.repo, self.home)
-        env = session.environment(pid=pid)
-        for script, payload in (("session_start", session.start()), ("user_prompt_submit", session.prompt(ask))):
-            assert support.run_hook(script, payload, home=self.home, env=env).code == 0
-        session.transcript().turn(ask, answer, files=[self.repo / name for name in files])
-        support.run_hook("stop", session.stop(answer), home=self.home, env=env)
+        life = Life(self.home, self.repo, session.id if session else None, pid)
+        life.start()
+        life.turn(ask, answer, *files)
         if end:
-            support.run_hook("session_end", session.end(), home=self.home, env=env)
-        return session
+            life.end()
+        return session or life.session
 
     @property
     def project(self) -> Path:

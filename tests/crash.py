@@ -14,7 +14,7 @@ import re
 import tarfile
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator
+from typing import Any, Callable, Dict, Iterator, NamedTuple
 
 import full_memory
 import interposer
@@ -67,17 +67,13 @@ def _archived(path: Path) -> Iterator[tuple[str, bytes]]:
         yield path.name, b"damaged"
 
 
-class Writer:
+class Writer(NamedTuple):
     """An operation that writes; `run` gets the scene and a plan."""
 
-    def __init__(self, name: str, run: Callable[[Scene, Plan], Outcome], event: str = "", expected: str = "") -> None:
-        self.name = name
-        self.run = run
-        self.event = event  # of a hook
-        self.expected = expected  # the guard's decision
-
-    def __repr__(self) -> str:
-        return self.name
+    name: str
+    run: Callable[[Scene, Plan], Outcome]
+    event: str = ""  # of a hook
+    expected: str = ""  # the guard's decision
 
 
 class Scene:
@@ -199,7 +195,7 @@ class Trial:
 
     def points(self, writer: Writer, act: int) -> int:
         """At how many operations the writer can be killed, or meet this fault."""
-        return self.undisturbed(writer)[1].count(Plan(act).kinds)
+        return sum(name in Plan(act).kinds for name, _ in self.undisturbed(writer)[1].operations)
 
     def run(self, writer: Writer, plan: Plan) -> list[str]:
         """What is wrong after a trial."""
@@ -219,7 +215,7 @@ class Trial:
         if support.snapshot(self.scene.other) != self.scene.elsewhere:
             problems.append("the other project has changed")
         problems += ["stamped: %s" % error for error in failures(self.scene.store)]
-        return ["%s, %r: %s" % (writer, plan, each) for each in problems + self.complaints()]
+        return ["%s, %r: %s" % (writer.name, plan, each) for each in problems + self.complaints()]
 
     def complaints(self) -> list[str]:
         """What the product itself finds wrong, and what a rebuild would change."""

@@ -28,6 +28,12 @@ def fill(home: Path, repo: Path, say: Say) -> Memory:
     return memory
 
 
+def made(top: Path, words: str = "canary") -> Memory:
+    """The same in a new home below `top`, beside its project."""
+    (top / "home" / ".claude").mkdir(parents=True)
+    return fill(top / "home", support.make_repo(top / "project"), lambda place: "%s %s" % (words, place))
+
+
 class Memory(World):
     """A world whose project has lived; `life` is the session that worked last and ended well."""
 

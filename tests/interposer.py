@@ -18,7 +18,7 @@ import sys
 import tempfile
 import traceback
 from contextlib import ExitStack
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, NamedTuple, Tuple
 
 KILL = -1
 Operation = Tuple[str, str]  # what, and on which path
@@ -54,20 +54,15 @@ class Plan:
         return "%s at %d%s" % (name, self.at, " and after" if self.stays else "")
 
 
-class Outcome:
-    def __init__(self, code: int, stdout: str, stderr: str, operations: list[Operation]) -> None:
-        self.code = code
-        self.stdout = stdout
-        self.stderr = stderr
-        self.operations = operations
-        self.is_killed = code == -signal.SIGKILL
+class Outcome(NamedTuple):
+    code: int
+    stdout: str
+    stderr: str
+    operations: list[Operation]
 
-    def __repr__(self) -> str:
-        last = self.operations[-1:]
-        return "Outcome(code=%d, stdout=%r, stderr=%r, last=%r)" % (self.code, self.stdout, self.stderr, last)
-
-    def count(self, kinds: tuple[str, ...]) -> int:
-        return sum(name in kinds for name, _ in self.operations)
+    @property
+    def is_killed(self) -> bool:
+        return self.code == -signal.SIGKILL
 
 
 def run(

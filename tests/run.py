@@ -27,7 +27,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 VENVS = ROOT / ".venvs"
@@ -61,14 +61,13 @@ print(json.dumps([sys.version_info[:3], sys.implementation.name, os.path.realpat
 """
 
 
-class Python:
+class Python(NamedTuple):
     """An interpreter of this machine."""
 
-    def __init__(self, version: list[int], path: str) -> None:
-        self.version = version
-        self.path = path
-        self.minor = "%d.%d" % (version[0], version[1])
-        self.name = ".".join(map(str, version))
+    version: list[int]
+    path: str
+    minor: str
+    name: str
 
 
 class Outcome:
@@ -114,7 +113,8 @@ def probe(path: str) -> Python | None:
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
     is_ours = implementation == "cpython" and version[0] == 3 and version[1] in MINORS
-    return Python(version, real) if is_ours else None
+    minor, name = "%d.%d" % tuple(version[:2]), ".".join(map(str, version))
+    return Python(version, real, minor, name) if is_ours else None
 
 
 def find_pythons() -> list[Python]:

@@ -46,9 +46,7 @@ class Field:
     def __init__(self, top: Path) -> None:
         self.top = top / "field"
         self.outside = self.top / "outside"
-        (self.top / "home" / ".claude").mkdir(parents=True)
-        repo = support.make_repo(self.top / "project")
-        self.memory = full_memory.fill(self.top / "home", repo, lambda place: "canary " + place)
+        self.memory = full_memory.made(self.top)
         self.image = Image(self.top)
 
     def reset(self) -> Memory:

@@ -15,8 +15,6 @@ import support
 from full_memory import READING, Memory
 from life import Life, failures
 
-Hook = Callable[..., support.Result]
-
 # Payloads --------------------------------------------------------------------------------------------
 BAD = {
     "empty": b"",
@@ -45,8 +43,8 @@ def assert_polite(script: str, result: support.Result) -> None:
     [("stop", name) for name in (*BAD, *ODD)]
     + [(script, name) for script in SCRIPTS if script != "stop" for name in ("empty", "truncated", "binary")],
 )
-def test_bad_payload_is_stamped_and_the_guard_asks(run_hook: Hook, store_root: Path, script: str, name: str) -> None:
-    result = run_hook(script, {**BAD, **ODD}[name])
+def test_bad_payload_is_stamped_and_the_guard_asks(home: Path, store_root: Path, script: str, name: str) -> None:
+    result = support.run_hook(script, {**BAD, **ODD}[name], home=home)
     assert_polite(script, result)
     if script == "pre_tool_use":
         assert result.json["hookSpecificOutput"]["permissionDecision"] == "ask"
@@ -60,17 +58,18 @@ FIELDS += ["reason", "trigger", "model", "session_title", "agent_id", "hook_even
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_wrong_type_in_any_field_is_survived(run_hook: Hook, session: support.Session, script: str) -> None:
+def test_wrong_type_in_any_field_is_survived(home: Path, repo: Path, script: str) -> None:
+    session = support.Session(repo, home)
     good = {**session.start(), **session.prompt("hi"), **session.stop("Hello."), **session.end()}
     for number, value in enumerate(WRONG):
         changed = FIELDS[number % len(FIELDS)], FIELDS[(number * 5 + 3) % len(FIELDS)]
         payload = {**good, **dict.fromkeys(changed, value)}
-        assert_polite(script, run_hook(script, json.dumps(payload).encode(), cwd=session.cwd))
+        assert_polite(script, support.run_hook(script, json.dumps(payload).encode(), home=home, cwd=repo))
 
 
-def test_failures_are_mentioned_once_at_the_next_start(run_hook: Hook, life: Life) -> None:
+def test_failures_are_mentioned_once_at_the_next_start(life: Life) -> None:
     for _ in range(2):
-        run_hook("stop", b"{")
+        support.run_hook("stop", b"{", home=life.home)
     message = life.start().json["systemMessage"]
     assert "2 hook runs failed" in message
     assert "memory doctor" in message
@@ -183,9 +182,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Memory:
-    top = tmp_path_factory.mktemp("damaged")
-    (top / "home" / ".claude").mkdir(parents=True)
-    return full_memory.fill(top / "home", support.make_repo(top / "project"), lambda place: "canary " + place)
+    return full_memory.made(tmp_path_factory.mktemp("damaged"))
 
 
 @pytest.fixture

@@ -23,18 +23,18 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
     scene.close()
 
 
-@pytest.mark.parametrize("writer", WRITERS, ids=repr)
+@pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.name)
 def test_a_kill_leaves_the_old_or_the_new(trial: Trial, writer: Writer) -> None:
     points = range(1, trial.points(writer, KILL) + 1)
-    chance = random.Random("%d %s" % (SEED, writer))
+    chance = random.Random("%d %s" % (SEED, writer.name))
     for number in chance.sample(points, min(KILLS, len(points))):
         found = trial.run(writer, Plan(KILL, number))
         assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("writer", WRITERS, ids=repr)
+@pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.name)
 def test_a_failing_operation_loses_nothing(trial: Trial, writer: Writer) -> None:
-    chance = random.Random("%d %s" % (SEED, writer))
+    chance = random.Random("%d %s" % (SEED, writer.name))
     fault = chance.choice([code for code in FAULTS if trial.points(writer, code)] or [0])
     if fault:
         plan = Plan(fault, chance.randint(1, trial.points(writer, fault)), stays=fault in LASTING)

@@ -232,19 +232,6 @@ def test_audit_trail_says_that_but_not_what(world: World, client: support.Client
     assert world.memory("audit", "verify").code == 0
 
 
-def test_session_that_is_writing_is_waited_for_or_named(world: World, client: support.Client) -> None:
-    life = lived(world, client)
-    holder = support.hold_lock(world.project / "STATE" / "live" / (life.session.id + ".lock"))
-    try:
-        result = world.memory("forget", "--text", "zanzibar", "--yes")
-    finally:
-        holder.kill()
-        holder.wait()
-    assert (result.code, "Run this again" in result.stderr) == (2, True)
-    assert world.memory("forget", "--text", "zanzibar", "--yes").code == 0
-    assert holding(world, "zanzibar") == []
-
-
 @pytest.mark.parametrize("calls", range(1, 40, 9))
 @pytest.mark.parametrize("words", [("--text", "zanzibar"), ("--since", "1d")])
 def test_killed_run_is_finished_by_the_next(

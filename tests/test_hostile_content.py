@@ -78,15 +78,13 @@ def rules(name: str) -> str:
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     top = tmp_path_factory.mktemp("poisoned")
-    (top / "home" / ".claude").mkdir(parents=True)
-    repo = support.make_repo(top / "project")
-    made = full_memory.fill(top / "home", repo, lambda place: "canary %s %s" % (MARK, place))
-    for folder in (made.root, repo / ".claude", top / "home" / ".claude" / "projects"):
+    made = full_memory.made(top, "canary " + MARK)
+    for folder in (made.root, made.repo / ".claude", top / "home" / ".claude" / "projects"):
         for path in folder.rglob("*"):
             if path.suffix in (".json", ".jsonl", ".md", ".yaml", ".1") and path.name != "audit.jsonl":
                 poison(path)
     (made.root / "config.json").write_text(json.dumps({NASTY: 1, "retention_days": NASTY}), "utf-8")
-    (repo / ".claude" / "guard.json").write_text(rules("theirs"), "utf-8")
+    (made.repo / ".claude" / "guard.json").write_text(rules("theirs"), "utf-8")
     return made
 
 

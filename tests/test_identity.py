@@ -148,7 +148,6 @@ def test_checkouts_with_a_common_history_share(
     repo: Path, tmp_path: Path, sessions: Sessions, kind: str, is_gone: bool
 ) -> None:
     support.git(repo, "repack", "-q", "-a", "-d")
-    (repo / ".git/objects/info/alternates").unlink()  # of the repository that tests are made from
     origin, other = tmp_path / "origin.git", tmp_path / "other"
     support.git(tmp_path, "clone", "-q", "--bare", str(repo), str(origin))
     support.git(repo, "remote", "add", "origin", str(origin))

@@ -226,14 +226,6 @@ def call_skill(life: Life, skill: str, **extra: Any) -> support.Result:
     return life.run("pre_tool_use", {**life.session.tool_call("Skill", {"skill": skill, "args": ""}), **extra})
 
 
-@pytest.mark.parametrize("typed", ["/melt the ice", "/plugin:melt x", "/Melt"])
-def test_a_typed_skill_brings_its_profile_once(life: Life, typed: str) -> None:
-    life.start()
-    profile(life)
-    assert "never above 40 degrees" in life.prompt(typed).context
-    assert life.prompt(typed).stdout == call_skill(life, "melt").stdout == ""
-
-
 def test_a_called_skill_brings_its_profile_to_each_conversation(life: Life) -> None:
     life.start()
     profile(life)

@@ -164,24 +164,6 @@ def test_resume_after_days_goes_on_with_the_same_record(life: Life) -> None:
     assert len(life.threads()) == 1
 
 
-def test_compaction_in_a_turn_keeps_the_record(life: Life) -> None:
-    life.start()
-    life.turn("one", "One done.", "one.py")
-    life.prompt("two")
-    life.transcript.write(life.cwd / "two.py")
-    life.compact()
-    assert life.episode["files_changed"] == ["one.py", "two.py"]
-    life.transcript.compact("Ignore me: a summary is nobody's prompt.")
-    life.start("compact")
-    assert life.meta["status"] == "ACTIVE"
-    life.transcript.text("Two done.")
-    life.stop("Two done.")
-    assert (life.episode["asked"], life.episode["what_was_done"]) == (["one", "two"], "One done.\n\nTwo done.")
-    life.compact()
-    life.start("compact")
-    assert life.meta["status"] == "COMPLETED"
-
-
 @pytest.mark.parametrize("source", ["fork", "resume"])
 def test_fork_is_its_own_record_in_the_same_thread(life: Life, source: str) -> None:
     """Clients before 2.1.214 announce a fork as "resume", under an id that has no transcript yet."""
@@ -200,21 +182,6 @@ def test_fork_is_its_own_record_in_the_same_thread(life: Life, source: str) -> N
     assert life.episode["files_changed"] == ["one.py"]
     (thread,) = life.threads()
     assert thread["sessions"] == [life.episode["id"], child.episode["id"]]
-
-
-def test_two_living_sessions_never_touch_each_other(life: Life) -> None:
-    with support.Client() as client:
-        second = Life(life.home, life.cwd, pid=client.pid)
-        life.start()
-        life.prompt("one")
-        before = support.snapshot(life.directory)
-        second.start()
-        second.turn("two", "Two done.", "two.py")
-        second.end()
-        assert support.snapshot(life.directory) == before
-        life.transcript.write(life.cwd / "one.py").text("One done.")
-        life.stop("One done.")
-        assert (life.episode["files_changed"], second.episode["files_changed"]) == (["one.py"], ["two.py"])
 
 
 @pytest.mark.skipif(

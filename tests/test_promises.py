@@ -20,9 +20,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="descriptors are passed on
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
-    top = tmp_path_factory.mktemp("promised")
-    (top / "home" / ".claude").mkdir(parents=True)
-    return full_memory.fill(top / "home", support.make_repo(top / "project"), lambda place: "canary " + place)
+    return full_memory.made(tmp_path_factory.mktemp("promised"))
 
 
 class Watched(Life):

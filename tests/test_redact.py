@@ -117,14 +117,3 @@ def test_the_standard_library_is_left_alone() -> None:
     lines = [line for path in paths for line in path.read_text("utf-8", "replace").splitlines()]
     changed = [line for line in lines if redact(line) != line]
     assert len(changed) <= len(lines) * 0.00002, changed
-
-
-def test_clean_text_does_not_load_re() -> None:
-    # Tokens with a masked body, headers of keys and logins look real until a pattern has seen them.
-    odd = ["PRIVATE KEY", "\ud800", "EXAMPLE", "Cookie: none", "the cookie", "@", "uthorization", "Set-Cookie", "AKIA"]
-    odd += ["password-stdin", "/webhooks/"]
-    clean = [text for text in LEFT_ALONE if not any(part in text for part in odd)]
-    code = "import sys; sys.path.insert(0, sys.argv[1]); from harness_memory.base.redact import redact\n"
-    code += "from harness_memory.base.jsontext import loads; texts = loads(sys.stdin.buffer.read())\n"
-    code += "print([*map(redact, texts)] == texts, 're' in sys.modules)"
-    assert run_isolated(code, json.dumps(clean)) == "True False"
