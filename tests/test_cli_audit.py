@@ -10,7 +10,6 @@ import support
 from commandline import World
 
 from harness_memory.audit import trail as audit
-from harness_memory.base import clock
 from harness_memory.project import identity
 
 NOW = time.time()
@@ -76,16 +75,3 @@ def test_a_broken_trail(world: World) -> None:
     assert (broken["file"], broken["line"]) == (str(path), 1)
     assert world.memory("verify").code == world.memory("doctor").code == 1
     assert {**world.files(), **before} == world.files()  # nothing is repaired, all is evidence
-
-
-def test_stats(world: World) -> None:
-    found = world.json("audit", "stats")
-    assert found["events"] == 5
-    assert found["by_event"]["tool_blocked"] == 2
-    assert found["by_rule"] == {"delete-root": 1, "force-push": 1, "zero-access": 1, "mkfs": 1, "-": 1}
-    day = time.strftime("%Y-%m-%d", time.localtime(clock.parse(clock.iso(NOW - 3 * 86400)) or 0))
-    assert found["by_day"][day] == 2
-    assert world.json("audit", "stats", "--since", "7d")["events"] == 4
-    text = world.memory("audit", "stats").stdout
-    assert text.startswith("5 events in 3 days\n\nBy event\n  tool_blocked        2\n")
-    assert ["%s  2" % day] == [line.strip() for line in text.splitlines() if day in line]

@@ -115,9 +115,8 @@ def test_sessions_and_notes_are_chosen_by_date(world: World, client: support.Cli
 
 # Notes --------------------------------------------------------------------------------------------
 def test_forgotten_note_goes_with_versions_and_receipts(world: World, client: support.Client) -> None:
-    world.memory("remember", "Zanzibar pays late", "--topic", "billing")
+    world.memory("remember", "Zanzibar pays late", "--topic", "billing", "--scope", "user")
     world.memory("note", "edit", "billing", "--verified")  # leaves a version in the archive
-    world.memory("note", "promote", "billing")
     world.memory("remember", "The billing office is closed in May", "--topic", "holidays")
     life = lived(world, client, "Something else", "Done, whatever it was.")  # and a receipt
     assert len(holding(world, "zanzibar")) > 2

@@ -112,7 +112,6 @@ def test_only_the_repository_changes_a_shared_note(shop: World, tmp_path: Path) 
     for words in (
         ("note", "edit", "cart-totals", "--verified"),
         ("note", "remove", "cart-totals"),
-        ("note", "promote", "cart-totals"),
         ("forget", "cart-totals", "--yes"),
         ("note", "add", "x", "y", "--scope", "team"),
     ):

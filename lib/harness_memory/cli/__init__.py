@@ -32,15 +32,15 @@ LOOK_CLOSER = (
     ("transcript", "show", "what was said in a session, while Claude Code keeps it"),
     ("stats", "usage", "what all sessions were given, what of it they used, its cost"),
     ("signals", "usage", "how well skills did: ratings, mean and trend"),
-    ("audit", "audit", "what the guard stopped or asked about: show, verify, stats"),
+    ("audit", "audit", "what the guard stopped or asked about: show, verify"),
 )
 CURATE = (
-    ("note", "notes", "one note: add, edit, show, list, remove, promote, supersede"),
+    ("note", "notes", "one note: add, edit, show, list, remove, supersede"),
     ("edit", "notes", "a note, the briefing or a profile in your editor"),
     ("rules", "review", "every rule: how it binds, when it came up, was it followed"),
     ("lint", "lint", "problems in what notes say (verify: in files); --fix"),
     ("compact", "lint", "merge what notes say twice (consolidate: sessions into notes)"),
-    ("briefing", "pages", "the page sessions here start with: show, set, rollback, history"),
+    ("briefing", "pages", "the page sessions here start with: show, set, rollback"),
     ("profile", "pages", "what to know when a skill starts: list, show, set"),
     ("consolidate", "pages", "what sessions left since the last time, for /harness-consolidate"),
     ("checkpoint", "checkpoint", "what this session did and what remains, in your words"),

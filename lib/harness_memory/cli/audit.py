@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from ..audit import trail
@@ -10,36 +9,20 @@ from ..base import clock
 from ..session import episode
 from .arguments import SINCE, limit, verb
 from .call import Call
-from .output import count, cut, local, short, table
-
-
-def _events(call: Call) -> list[dict[str, Any]]:
-    return [each for each in trail.events(call.project.dir) if (clock.parse(each["ts"]) or 0.0) >= (call.since or 0.0)]
+from .output import count, short
 
 
 @verb("audit show", limit(20), SINCE, about="the events, newest first")
 def show(call: Call) -> int:
+    events = [*trail.events(call.project.dir)][::-1]
+    events = [event for event in events if (clock.parse(event["ts"]) or 0.0) >= (call.since or 0.0)]
+
     def row(event: dict[str, Any]) -> dict[str, Any]:
         about, why = event.get("command") or event.get("path") or "", event.get("reason") or ""
         what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool")
         return {"rule": None, "session": None, **event, "what": what}
 
-    return call.listing("#=seq TIME=ts EVENT RULE SESSION WHAT", _events(call)[::-1], row, "No event.")
-
-
-@verb("audit stats", SINCE, about="count events by kind, rule and day")
-def stats(call: Call) -> int:
-    events = _events(call)
-    counts = {
-        "event": Counter(event["event"] for event in events).most_common(),
-        "rule": Counter(str(event.get("rule") or "-") for event in events).most_common(),
-        "day": sorted(Counter(local(event["ts"])[:10] for event in events).items()),
-    }
-    lines = ["%s in %s" % (count(len(events), "event"), count(len(counts["day"]), "day"))]
-    for title, rows in counts.items():
-        cells = [["  " + cut(name, 40), number] for name, number in rows]
-        lines += ["", "By " + title, *table(cells, right=(1,))] if rows else []
-    return call.answer({"events": len(events), **{"by_" + title: dict(rows) for title, rows in counts.items()}}, lines)
+    return call.listing("#=seq TIME=ts EVENT RULE SESSION WHAT", events, row, "No event.")
 
 
 @verb("audit verify", about="check that the trail is as it was written; name the first line that is not")

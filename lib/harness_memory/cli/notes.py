@@ -282,28 +282,6 @@ def remove(call: Call) -> int:
     return call.answer([{"note": ref, "archived": path or None} for ref, path in removed], rows)
 
 
-@verb("note promote", _NAME, SCOPE, about="from local to project, from project to user")
-def promote(call: Call) -> int:
-    """To the next wider scope, into the note of the same name if there is one."""
-    note = call.find_note(call.name, call.scope, is_readable=True)
-    if note.scope == "user":
-        raise Refusal("%s is a user note: no scope is wider" % note.ref)
-    target = "project" if note.scope == "local" else "user"
-    with call.writing(note.scope) as leaving, call.writing(target) as shelf:
-        note = call.find_note(note.ref, is_readable=True)  # as it is under the lock
-        leaving.check(note.slug, None)
-        made = shelf.note(note.slug) or note
-        _add_facts(made, [fact.text for fact in note.facts])
-        made.fields["verified"] = max(str(each.fields.get("verified") or "") for each in (made, note))
-        made.fields.pop("scope", None)
-        if target == "user":
-            made.fields.pop("files", None)  # they are this project's
-            made.fields["type"] = "user" if made.type == "project" else made.type
-        saved = _saved(call, shelf, made, "Promoted to %s" % target)
-        leaving.remove(note.slug, call.now)
-        return call.answer(*saved)
-
-
 @verb(
     "note supersede", option("old", "OLD"), option("new", "NEW"), SCOPE, about="NEW replaces OLD, which stays on disk"
 )

@@ -92,9 +92,7 @@ class Page:
             if data is not None and text != before and not files.is_same(self.former[0], data):
                 if files.exists(self.former[0]):
                     files.move(*self.former)
-                written = os.stat(self.path).st_mtime
                 files.write(self.former[0], data, durable=True)
-                os.utime(self.former[0], (written, written))
             if text != before:
                 files.write(self.path, text, durable=True)
             lock.discard()
@@ -110,8 +108,16 @@ class Page:
 def profiles(call: Call) -> int:
     names = files.names(os.path.join(call.project.dir, settings.PROFILES_DIR))
     skills = [name[: -len(".md")] for name in names if name.endswith(".md")]
-    paths = {skill: Page(call, skill).path for skill in skills if curated.skill_name(skill) == skill}
-    return _list(call, "SKILL", paths, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
+    skills = [skill for skill in skills if curated.skill_name(skill) == skill]
+
+    def row(skill: str) -> dict[str, Any]:
+        path = Page(call, skill).path
+        page = curated.read(path)
+        first = page.problem or next(filter(None, map(str.strip, page.lines)), "")
+        return {"skill": skill, "file": path, "changed": clock.iso(files.modified(path)), "first": first}
+
+    none = "No profiles yet. Write one: harness memory profile set SKILL < FILE"
+    return call.listing("SKILL CHANGED BEGINS=first", skills, row, none)
 
 
 @verb("profile show", _SKILL, about="print the page")
@@ -133,24 +139,6 @@ def write(call: Call) -> int:
     if not text:
         raise Refusal("no earlier version: %s does not exist" % short(page.former[0]))
     return page.replace(text)
-
-
-@verb("briefing history", about="the versions")
-def history(call: Call) -> int:
-    page = Page(call)
-    paths = {os.path.basename(path): path for path in (page.path, *page.former) if os.path.lexists(path)}
-    return _list(call, "VERSION", paths, "No %s yet." % page.name)
-
-
-def _list(call: Call, head: str, paths: dict[str, str], none: str) -> int:
-    def row(named: tuple[str, str]) -> dict[str, Any]:
-        name, path = named
-        page = curated.read(path)
-        first = page.problem or next(filter(None, map(str.strip, page.lines)), "")
-        value = {head.lower(): name, "file": path, "changed": clock.iso(files.modified(path))}
-        return {**value, "lines": len(page.lines), "first": first}
-
-    return call.listing(head + " CHANGED #LINES BEGINS=first", [*paths.items()], row, none)
 
 
 @verb("consolidate", flag("--done", "it was done: count from now"))
