@@ -495,14 +495,6 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
     return found
 
 
-def rows_for(rule: str) -> list[tuple[str, str]]:
-    """The programs and words of every effect that a rule is about, for people."""
-    known_as("")
-    lines = [line.split("|") for line in dict.fromkeys(_index.values())]
-    fields = [(line[0].strip(), field.split()) for line in lines for field in line[2:]]
-    return [(names, " ".join(field[1:])) for names, field in fields if field[:1] == [rule]]
-
-
 def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
     """(kind, word) of every argument, by the row."""
     changed = next((row.changes[flag] for flag in given.flags if flag in row.changes), "")
