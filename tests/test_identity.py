@@ -218,7 +218,7 @@ def test_a_session_acts_on_its_own_project_wherever_its_shell_went(world: World,
     assert world.memory("remember", "Parcels are weighed twice", env=env, cwd=elsewhere).code == 0
     assert world.memory("task", "start", "Weigh them", env=env, cwd=elsewhere).code == 0
     assert "weighed twice" in world.memory("list", "--notes").stdout
-    assert "Weigh them" in world.memory("task", "list").stdout
+    assert "Weigh them" in world.memory("open").stdout
     assert len(support.project_dirs(world.root)) == 1
 
 

@@ -49,7 +49,7 @@ def test_status_shows_counts_work_and_running_sessions(worked: World, client: su
     assert (facts["sessions"], facts["episodes"], facts["open_threads"]) == (3, 3, 1)
     assert [one["session_id"] for one in facts["live"]] == [live.id]
     assert facts["in_progress"][0]["next_steps"] == ["The other half"]
-    assert {"id", "headline", "alive", "told"} <= {*facts["last"]}
+    assert {"id", "headline", "alive"} <= {*facts["last"]}
     assert {"install", "guard", "runs"} == {check["topic"] for check in facts["health"]}
     page = worked.memory("status").stdout
     for text in ("3 sessions, 3 episodes, 1 open thread", "next: The other half", live.id[:8], "Stop "):

@@ -44,8 +44,8 @@ CURATE = (
     ("profile", "pages", "what to know when a skill starts: list, show, set"),
     ("consolidate", "pages", "what sessions left since the last time, for /harness-consolidate"),
     ("checkpoint", "checkpoint", "what this session did and what remains, in your words"),
-    ("thread", "work", "work that sessions left open: list, close, reopen, rename"),
-    ("task", "work", "work you name yourself: start, checkpoint, done, list"),
+    ("thread", "work", "work that sessions left open: close, reopen, rename"),
+    ("task", "work", "work you name yourself: start, checkpoint, done"),
     ("rate", "usage", "say how well a skill did, 1 to 5"),
 )
 KEEP = (

@@ -5,34 +5,30 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..base import files, settings
-from ..inject.injection import load_receipt
+from ..base import settings
 from ..memory import threads
 from ..session import capture, episode, liveness, sessions
 from .arguments import verb
 from .call import Call
 from .doctor import OK, health_checks
 from .output import count, fit, line, local, short, some, table
+from .work import open_items
 
 _SHOWN = 4
-_WORK_SPEC = {"active_tasks": [{"id": "text", "description": "text", "status?": "text", "next_steps?": ["text"]}]}
 
 
 @verb("status")
 def status(call: Call) -> int:
     project, last, checks = call.project, call.last, [*health_checks(call)]
-    work = files.load_json(os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE), _WORK_SPEC)
-    log = load_receipt(last.session.dir).log if last and last.session else []
-    injected = [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
     facts: dict[str, Any] = {
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
         "memory": project.dir,
         "sessions": len(call.records),
         "episodes": len(episode.names(project.dir)),
         "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
-        "in_progress": work["active_tasks"] if work else [],
+        "in_progress": open_items(project.dir),
         "live": [_live(project.dir, marker) for marker in sessions.live_markers(project.dir)],
-        "last": {**last.brief(), "told": injected} if last else None,
+        "last": last.brief() if last else None,
         "health": [{key: getattr(check, key) for key in ("mark", "topic", "text")} for check in checks],
     }
     rows = [[each.mark, each.topic, line(each.text if each.mark == OK else "%s; %s" % each[2:4])] for each in checks]
@@ -72,8 +68,8 @@ def _page(facts: dict[str, Any]) -> list[str]:
     lines = table([*rows, *(["" if at else "Now", text] for at, text in enumerate(shown))])
     tasks = []
     for task in facts["in_progress"]:
-        title = fit("  * BLOCKED " if task.get("status") == "blocked" else "  * ", task["description"] or task["id"])
-        steps = [fit("      next: ", step) for step in task.get("next_steps") or []]
+        title = fit("  * BLOCKED " if task["blockers"] else "  * ", task["title"])
+        steps = [fit("      next: ", step) for step in task["next_steps"]]
         tasks.append("\n".join([title, *some(steps, 2, "      ")]))
     lines += ["", "In progress", *some(tasks, _SHOWN, "  ")] if tasks else []
     if last:

@@ -12,12 +12,12 @@ from ..base.text import brief
 from ..memory import tasks, threads, views
 from ..memory.tasks import Task
 from ..memory.threads import Thread
-from .arguments import ALL, ALL_PROJECTS, option, verb
+from .arguments import ALL_PROJECTS, flag, option, verb
 from .call import Call, one, project_name
-from .output import Refusal, count, fit, local, some
+from .output import Refusal, count, fit, some
 
 _STEPS_SHOWN = 3
-_FIELDS = ("id", "title", "last_activity", "branch", "sessions", "next_steps", "blockers")
+_FIELDS = ("id", "title", "state", "last_activity", "branch", "sessions", "next_steps", "blockers")
 _SHOWN = "{0.id}  {0.title}".format
 _THREAD = option("id", "ID", "the thread or one of its sessions, or the beginning of the id")
 _TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
@@ -29,40 +29,32 @@ _PROGRESS = (
 )
 
 
-def open_items(project_dir: str) -> list[dict[str, Any]]:
+def open_items(project_dir: str, *, with_closed: bool = False) -> list[dict[str, Any]]:
     """Open threads and tasks for scripts."""
     items, now = [], time.time()
-    for work in views.open_work([*tasks.load(project_dir).values()], threads.load(project_dir)):
+    named, chains = [*tasks.load(project_dir).values()], threads.load(project_dir)
+    every: list[Task | Thread] = [*named, *chains] if with_closed else views.open_work(named, chains)
+    for work in every:
         days = (now - (clock.parse(work.opened_at) or now)) // settings.DAY_SECONDS
         item = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir), "opened": work.opened_at}
         items.append({**item, **{key: getattr(work, key) for key in _FIELDS}, "age_days": max(0, int(days))})
     return items
 
 
-@verb("open", ALL_PROJECTS)
+@verb("open", ALL_PROJECTS, flag("--all", "closed ones too"))
 def open_work(call: Call) -> int:
-    items = [item for project_dir in call.dirs for item in open_items(project_dir)]
+    items = [item for project_dir in call.dirs for item in open_items(project_dir, with_closed=call.all)]
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
-    lines = ["Still open: %d" % len(items) if items else "Nothing is open here."]
+    still = sum(item["state"] not in (threads.CLOSED, tasks.DONE) for item in items)
+    lines = ["Still open: %d" % still if still else "Nothing is open here."]
     for item in items:
         project = [project_name(item["project"])] if call.all_projects else []
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
-        facts = [*project, "%s %s" % (item["kind"], item["id"]), age, item["branch"]]
+        facts = [*project, "%s %s" % (item["kind"], item["id"]), item["state"], age, item["branch"]]
         lines += ["", fit("* ", item["title"]), fit("    ", " · ".join(filter(None, facts)))]
         lines += [fit("    BLOCKED: ", text) for text in item["blockers"]]
         lines += some([fit("    next: ", text) for text in item["next_steps"]], _STEPS_SHOWN, "    ")
     return call.answer(items, lines)
-
-
-def _row(work: Task | Thread) -> dict[str, Any]:
-    return {**work.fields, "id": work.id, "state": work.state, "next_steps": work.next_steps, "is_open": work.is_open}
-
-
-@verb("thread list", ALL, about="threads that are open, newest first")
-def list_threads(call: Call) -> int:
-    shown = [each for each in threads.load(call.project.dir) if call.all or each.is_open]
-    head = "ID STATUS=state ACTIVE=last_activity #SESSIONS #STEPS=next_steps THREAD=title"
-    return call.listing(head, shown, _row, "No open threads here (--all: closed ones too).")
 
 
 @verb("thread rename", _THREAD, option("title", "TITLE"), about="give it a title")
@@ -82,17 +74,7 @@ def change_thread(call: Call) -> int:
 
 def _thread(project_dir: str, word: str) -> Thread:
     every = threads.load(project_dir)
-    return one(word, every, lambda each: (each.id, *each.sessions), "thread", "thread list --all", _SHOWN)
-
-
-@verb("task list", ALL, about="open tasks, and those done today")
-def list_tasks(call: Call) -> int:
-    every = sorted(tasks.load(call.project.dir).values(), key=lambda each: str(each.last_activity), reverse=True)
-    shown = [each for each in every if call.all or each.is_open or local(each.last_activity)[:10] == call.today]
-    earlier = ["%s earlier: --all" % count(len(every) - len(shown), "task")] if len(every) > len(shown) else []
-    head = "TASK=id STATUS=state UPDATED #NOTES=checkpoints #REMAINS=next_steps TITLE"
-    none = 'No tasks here. Begin one: harness memory task start "TITLE"'
-    return call.listing(head, shown, _row, none, earlier)
+    return one(word, every, lambda each: (each.id, *each.sessions), "thread", "open --all", _SHOWN)
 
 
 @verb("task done", _TASK, _PROGRESS[0], about="nothing of it remains")
@@ -116,7 +98,7 @@ def change_task(call: Call) -> int:
             task = Task({"task_id": id, "title": title, "branch": project.branch})
         else:
             every = tasks.load(project.dir).values()
-            task = one(call.name, every, lambda each: (each.id,), "task", "task list --all", _SHOWN)
+            task = one(call.name, every, lambda each: (each.id,), "task", "open --all", _SHOWN)
         task.add(entry, call.present, clock.iso(call.now))
         files.write_json(tasks.path_of(project.dir, task.id), task.fields, durable=True)
         views.update(project.dir)
