@@ -7,17 +7,21 @@ import json
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import Any, Callable
 
 import audit_storm
 import pytest
 import support
+from commandline import World
 from life import Life
 
 from harness_memory.audit import trail
+from harness_memory.project import identity
 from harness_memory.session import episode
 
+NOW = time.time()
 SEPTEMBER = 1788500000.0  # 2026-09-04
 MONTH_SECONDS = 31 * 86400
 SEPT, OCT, NOV = "2026/09/audit.jsonl", "2026/10/audit.jsonl", "2026/11/audit.jsonl"
@@ -160,3 +164,66 @@ def test_episodes_keep_the_head_and_no_later_one_that_did_not_grow_from_it(life:
     life.turn("Anything else?", "Nothing that I know of, all is done and tested.", "d.py")
     assert life.episode["audit_head"] == head
     assert "has seen another event 2" in state(project, episode.audit_heads(str(project)))[0]
+
+
+# `harness memory audit` -----------------------------------------------------------------------
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    """A project with a trail of five events, and no other memory."""
+    world = World(home, repo)
+    there = identity.locate(str(world.root), str(repo), str(repo)).dir
+    for number, (days, fields) in enumerate(support.rows("audit/events.jsonl")):
+        trail.append(there, {"session": "%08d-aaaa" % (number // 2), **fields}, NOW - days * 86400)
+    return world
+
+
+def trails(world: World) -> list[Path]:
+    return [Path(path) for path in trail.paths(str(next(world.root.glob("*/SECURITY")).parent))]
+
+
+def shown(world: World, *words: str) -> list[int]:
+    return [event["seq"] for event in world.json("audit", "show", *words)]
+
+
+def test_show_lists_the_newest_first_without_control_characters(world: World) -> None:
+    result = world.memory("audit")
+    assert result.code == 0
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["#", "5", "4", "3", "2", "1"]
+    assert "~/.ssh/id_rsa (A private key)" in lines[3]
+    assert "rule mkfs disabled" in lines[1]
+    assert "00000001" in lines[2]
+    assert "\x1b" not in result.stdout
+    assert "\u202e" not in result.stdout
+    assert world.memory("audit", "show").stdout == result.stdout
+
+
+@pytest.mark.parametrize(("words", "numbers"), support.rows("audit/narrowed.jsonl"))
+def test_show_narrowed(world: World, words: list[str], numbers: list[int]) -> None:
+    assert shown(world, *words) == numbers
+
+
+def test_a_whole_trail(world: World) -> None:
+    result = world.memory("audit", "verify")
+    assert (result.code, result.stdout.count("\n")) == (0, 1)
+    assert result.stdout.startswith("5 events in %d files, the chain is whole. Last: 5:" % len(trails(world)))
+    with trails(world)[-1].open("ab") as file:
+        file.write(b'{"ts": "2026')
+    result = world.memory("audit", "verify")
+    assert (result.code, "killed in mid-line 1 time." in result.stdout) == (0, True)
+    assert world.json("audit", "verify")["torn"] == 1
+
+
+def test_a_broken_trail(world: World) -> None:
+    path = trails(world)[0]
+    path.write_bytes(path.read_bytes().replace(b"rm -rf /", b"ls -la /"))
+    before = world.files()
+    result = world.memory("audit", "verify")
+    first, second = result.stdout.splitlines()
+    assert result.code == 1
+    assert first.endswith("audit.jsonl:1: its hash does not match its content.")
+    assert second.startswith("Trust only the events before it")
+    broken = world.json("audit", "verify", code=1)["broken"]
+    assert (broken["file"], broken["line"]) == (str(path), 1)
+    assert world.memory("verify").code == world.memory("doctor").code == 1
+    assert {**world.files(), **before} == world.files()  # nothing is repaired, all is evidence

@@ -10,8 +10,10 @@ import pytest
 import support
 from commandline import Terminal, World, run_here
 from life import Life
+from test_notes import table
 
 from harness_memory import cli
+from harness_memory.guard import match
 
 NPM = "We use pnpm, not npm"
 DENY = ("--enforce", "deny", "--when", "command: npm install*", "--topic", "no npm")
@@ -257,3 +259,85 @@ def test_ten_thousand_rules_answer_within_the_deadline(world: World, life: Life)
     answer = call(life, "Bash", command="cd x && npm install y")
     assert "[note.no-npm]" in answer["permissionDecisionReason"]
     assert support.failures(world.root) == []
+
+
+# Triggers: a note is injected when its command or path comes up, once a session ------------------------
+@pytest.fixture
+def triggered(world: World, life: Life) -> Life:
+    flags = ("--trigger", "command: make deploy", "--trigger", "path: infra/**")
+    assert world.memory("note", "add", "deploys", "Deploys freeze on Fridays", *flags).code == 0
+    return life
+
+
+def injected(life: Life, tool: str, given: dict[str, str], **more: Any) -> str:
+    given = {key: value.replace("{repo}", str(life.session.cwd)) for key, value in given.items()}
+    result = life.run("pre_tool_use", life.session.tool_call(tool, given, **more))
+    return result.context if result.stdout else ""
+
+
+@pytest.mark.parametrize(("tool", "given", "is_called_for"), table("calls.json"))
+def test_a_note_is_injected_at_its_command_or_path(
+    triggered: Life, tool: str, given: dict[str, str], is_called_for: bool
+) -> None:
+    text = injected(triggered, tool, given)
+    assert ("Deploys freeze on Fridays" in text) is is_called_for
+    assert ("show deploys" in text) is is_called_for
+
+
+@pytest.mark.parametrize(("is_hit", "pattern", "path"), table("globs.json"))
+def test_a_glob_fits_a_path_or_not(is_hit: bool, pattern: str, path: str) -> None:
+    assert match.fits_path("/p/" + path, pattern, "/p") is is_hit
+
+
+def test_a_note_is_injected_once_a_session_and_once_a_subagent(triggered: Life) -> None:
+    call = {"command": "make deploy"}
+    texts = [injected(triggered, "Bash", call, **more) for more in ({}, {}, {"agent_id": "a1"})]
+    assert [bool(text) for text in texts] == [True, False, True]
+
+
+def test_a_stopped_call_injects_nothing(triggered: Life) -> None:
+    result = triggered.run("pre_tool_use", triggered.session.tool_call("Bash", {"command": "make deploy; rm -rf ~"}))
+    assert result.json["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert "additionalContext" not in result.json["hookSpecificOutput"]
+
+
+def test_a_changed_trigger_is_noticed_at_once(world: World, triggered: Life) -> None:
+    assert injected(triggered, "Bash", {"command": "make deploy"})
+    world.memory("note", "add", "tests", "Tests need tox", "--trigger", "command: make test")
+    assert "tox" in injected(triggered, "Bash", {"command": "make test"})
+    world.memory("note", "remove", "deploys")
+    assert injected(triggered, "Bash", {"command": "make deploy"}, agent_id="a1") == ""
+    assert support.failures(world.root) == []
+
+
+@pytest.fixture
+def later(world: World) -> Life:
+    """A session after one that changed a file and mended a command."""
+    first = Life(world.home, world.repo)
+    first.start()
+    first.prompt("Round the totals")
+    first.transcript.write(world.repo / "cart" / "totals.py").bash("make tset", "no rule", exit_code=2)
+    first.transcript.bash("make test", "ok").text(
+        "Totals are rounded once.\n\nWe decided to keep cents in totals.py because floats drift."
+    )
+    first.stop()
+    first.end()
+    second = Life(world.home, world.repo)
+    second.start()
+    second.prompt("hello there")
+    return second
+
+
+def test_an_edit_names_the_session_that_changed_the_file_once(later: Life) -> None:
+    call = {"file_path": "{repo}/cart/totals.py", "old_string": "a", "new_string": "b"}
+    text = injected(later, "Edit", call)
+    assert ("last changed totals.py" in text, "because floats drift" in text) == (True, True)
+    assert text.startswith("<harness-memory-")
+    assert injected(later, "Edit", call) == ""
+    assert injected(later, "Write", {"file_path": "{repo}/cart/other.py", "content": ""}) == ""
+
+
+def test_a_command_that_failed_before_names_what_worked(later: Life) -> None:
+    assert "this command failed before; `make test` worked" in injected(later, "Bash", {"command": "make  tset"})
+    assert injected(later, "Bash", {"command": "make tset"}) == ""
+    assert injected(later, "Bash", {"command": "make test"}) == ""

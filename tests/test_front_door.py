@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,45 @@ def test_the_colours_of_the_page_have_contrast(theme: str) -> None:
     pairs += [("ink", "mark"), *((name, name + "-ground") for name in ("good", "warn", "bad"))]
     ratios = {pair: (max(map(light, pair)) + 0.05) / (min(map(light, pair)) + 0.05) for pair in pairs}
     assert {pair: ratio for pair, ratio in ratios.items() if ratio < 4.5} == {}
+
+
+# When a new briefing is due, and from what it is made --------------------------------------------------
+def worked(world: World, needed: int) -> World:
+    """A memory of one session, and how many it takes."""
+    world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",))
+    chosen = {"consolidate_after_episodes": needed, "start_line": "off"}
+    (world.root / "config.json").write_text(json.dumps(chosen), "utf-8")
+    os.chmod(str(world.root / "config.json"), 0o600)
+    return world
+
+
+def test_a_start_says_in_one_line_once_a_day_that_it_is_due(world: World) -> None:
+    worked(world, 1)
+    assert started(world, "compact") == ""
+    assert started(world).startswith("Harness Memory: 1 session and no consolidation yet. /harness-consolidate")
+    assert started(world) == ""
+    os.utime(world.project / "STATE" / "consolidation-told", (1, time.time() - 86500))
+    assert "/harness-consolidate" in started(world)
+
+
+def test_a_start_says_nothing_before_there_is_enough_or_after_it_was_done(world: World) -> None:
+    worked(world, 2)
+    assert started(world) == ""
+    worked(world, 1)
+    assert world.memory("consolidate", "--done").code == 0
+    assert started(world) == ""
+
+
+def test_consolidate_shows_what_is_new(world: World) -> None:
+    worked(world, 1)
+    first = world.json("consolidate")
+    assert (first["last"], first["new"]) == (None, 1)
+    assert first["sessions"][0]["what_was_done"] == "Totals are rounded once, at the end."
+    shown = world.memory("consolidate").stdout
+    assert all(text in shown for text in ("Correct the totals", "Totals are rounded once", "totals.py"))
+    world.memory("consolidate", "--done")
+    (episode,) = (world.project / "episodes").iterdir()
+    os.utime(str(episode), (1, time.time() - 60))
+    assert world.json("consolidate")["new"] == 0
+    os.utime(str(episode), (1, time.time() + 60))  # the session went on
+    assert world.json("consolidate")["new"] == 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
+import guard_fuzz
 import guard_tables as tables
 import pytest
 
@@ -47,3 +50,18 @@ def test_the_quick_check_never_passes_what_the_reader_stops() -> None:
         if policy.tier(finding[0]) in tables.STOPPED
     ]
     assert stopped == []
+
+
+# Random and mutated calls; the long run is bench/guard_fuzz.py -------------------------------------------
+def test_random_calls_get_a_verdict_and_no_hasty_pass() -> None:
+    for command in islice(guard_fuzz.commands(seed=1), 600):
+        guard_fuzz.verdict("Bash", {"command": command})
+        assert not guard_fuzz.is_hasty(command), command
+    for tool, given in islice(guard_fuzz.tool_calls(seed=2), 600):
+        guard_fuzz.verdict(tool, given)
+
+
+def test_repeated_text_is_bounded() -> None:
+    """A unit that doubles with every repetition would never end; the suite's own limit would stop it."""
+    for unit in guard_fuzz.UNITS:
+        guard_fuzz.verdict("Bash", {"command": unit * 100})
