@@ -274,7 +274,11 @@ class Load:
         before = support.snapshot(self.store)
         self.hooks.command(self.repos[0], "rebuild", "--all-projects")
         after = support.snapshot(self.store)
-        names = [name for name in {*before, *after} if "/recall" not in name and not name.endswith((".lock", ".idx"))]
+        names = [
+            name
+            for name in {*before, *after}
+            if "/recall" not in name and not name.endswith((".lock", ".idx", ".cache"))
+        ]
         found += ["rebuild changed " + name for name in names if before.get(name) != after.get(name)]
         projects = {Path(json.loads((path / "project.json").read_text("utf-8"))["paths"][0]): path
                     for path in support.project_dirs(self.store)}  # fmt: skip

@@ -44,11 +44,11 @@ class Bundle:
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "Any":
         if name.startswith(_PACKAGE):
-            sources, place, size = self.groups.get(name, ({}, 0, 0))
-            if not size or any(_status(source) != status for source, status in sources.items()):
+            modules = self._group(name)
+            if not modules:
                 self.missing.append(name)
                 return None
-            for each, *module in marshal.loads(self._read(place, size)):
+            for each, *module in modules:
                 if each not in sys.modules:
                     _load(each, *module)
         elif name != "os" or system.__name__ != "posix":
@@ -60,6 +60,14 @@ class Bundle:
 
     def exec_module(self, module: object) -> None:
         """Nothing is left to do."""
+
+    def _group(self, name: str) -> "List[Tuple[str, str, Any, Any]]":
+        try:
+            sources, place, size = self.groups.get(name, ({}, 0, 0))
+            is_current = size and all(_status(source) == status for source, status in sources.items())
+            return list(marshal.loads(self._read(place, size))) if is_current else []
+        except (OSError, ValueError, EOFError, TypeError):  # cut off: the save of this run mends it
+            return []
 
     def _read(self, place: int, size: int) -> bytes:
         system.lseek(self.file, place, 0)
@@ -90,7 +98,7 @@ class Bundle:
                 file.write(marshal.dumps(places)[:_INDEX_BYTES])
             system.replace(temporary, self.path)
         except OSError:
-            pass
+            system.unlink(temporary)  # on a full disk; `leave` does not mind a second failure
 
 
 def _load(name: str, source: str, code: "Any", tables: object) -> None:
