@@ -169,6 +169,7 @@ def test_secret_in_names_reaches_no_file(life: Life) -> None:
     life.start(model="claude-" + TOKEN, session_title="title " + TOKEN)
     life.prompt("use %s to push" % TOKEN)
     life.transcript.bash("export KEY=%s" % TOKEN, exit_code=1).bash("export KEY=%s x" % TOKEN).title("with " + TOKEN)
+    life.transcript.bash("kubectl apply -f - <<E\nkind: Secret\nstringData:\n  db: hunter22\nE")
     life.transcript.branch = TOKEN
     life.transcript.model = "m-" + TOKEN
     life.transcript.write(life.cwd / ("x-%s.py" % TOKEN))

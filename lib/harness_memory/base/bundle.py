@@ -4,6 +4,7 @@
 import gc
 import marshal
 import sys
+from _imp import source_hash  # SipHash, as for checked .pyc files
 
 try:
     import posix as system  # what `os` itself is made of; the guard answers before that is loaded
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = "harness_memory"
 _INDEX_BYTES = 1 << 15  # some 6,000 are used
+_HASH_BYTES = 8  # before the index and each group
 _LIB = __file__.replace("\\", "/").rpartition(_PACKAGE + "/base/")[0]
 
 
@@ -36,15 +38,17 @@ class Bundle:
         self.is_watched = "importtime" in sys._xoptions  # a report that is to name each module
         try:
             self.file = system.open(self.path, system.O_RDONLY | getattr(system, "O_BINARY", 0))
-            self.groups = dict(marshal.loads(self._read(0, _INDEX_BYTES))) if not self.is_watched else {}
-        except (OSError, ValueError, EOFError, TypeError):
+            self.groups = (not self.is_watched and self._read(0, _INDEX_BYTES)) or {}
+        except OSError:
             pass
         sys.meta_path.insert(0, self)
         sys.path[0] = _LIB  # the hook has imported this module without its package: that is two folders less to read
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "Any":
         if name.startswith(_PACKAGE):
-            modules = self._group(name)
+            sources, place, size = self.groups.get(name, ({}, 0, 0))
+            is_current = size and all(_status(source) == status for source, status in sources.items())
+            modules = self._read(place, size) if is_current else None
             if not modules:
                 self.missing.append(name)
                 return None
@@ -61,17 +65,12 @@ class Bundle:
     def exec_module(self, module: object) -> None:
         """Nothing is left to do."""
 
-    def _group(self, name: str) -> "List[Tuple[str, str, Any, Any]]":
-        try:
-            sources, place, size = self.groups.get(name, ({}, 0, 0))
-            is_current = size and all(_status(source) == status for source, status in sources.items())
-            return list(marshal.loads(self._read(place, size))) if is_current else []
-        except (OSError, ValueError, EOFError, TypeError):  # cut off: the save of this run mends it
-            return []
-
-    def _read(self, place: int, size: int) -> bytes:
+    def _read(self, place: int, size: int) -> "Any":
+        """What was saved there; None if it is damaged: to run that could end the process."""
         system.lseek(self.file, place, 0)
-        return system.read(self.file, size)
+        data = memoryview(system.read(self.file, size))
+        is_whole = data[:_HASH_BYTES] == source_hash(0, data[_HASH_BYTES:])
+        return marshal.loads(data[_HASH_BYTES:]) if is_whole else None
 
     def save(self) -> None:
         """Add the modules that this run had to find by itself."""
@@ -90,15 +89,20 @@ class Bundle:
                     keys = [(name, key) for name in names for key in ("__file__", "TABLES_FILE")]
                     paths = [getattr(sys.modules[name], key, "")[len(_LIB) :] for name, key in keys]
                     sources = {path: _status(path) for path in filter(None, paths)}
-                    groups[head] = sources, marshal.dumps([_compiled(name) for name in names])
+                    groups[head] = sources, [_compiled(name) for name in names]
                     order = order[len(names) :]
                 file.seek(_INDEX_BYTES)
-                places = {head: (sources, file.tell(), file.write(code)) for head, (sources, code) in groups.items()}
+                places = {head: (kept[0], file.tell(), file.write(_sealed(kept[1]))) for head, kept in groups.items()}
                 file.seek(0)
-                file.write(marshal.dumps(places)[:_INDEX_BYTES])
+                file.write(_sealed(places, _INDEX_BYTES - _HASH_BYTES)[:_INDEX_BYTES])
             system.replace(temporary, self.path)
         except OSError:
             system.unlink(temporary)  # on a full disk; `leave` does not mind a second failure
+
+
+def _sealed(value: "Any", least: int = 0) -> bytes:
+    data = marshal.dumps(value).ljust(least, b"\0")
+    return source_hash(0, data) + data
 
 
 def _load(name: str, source: str, code: "Any", tables: object) -> None:

@@ -195,7 +195,7 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
         command = clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS)
         _add_looked(state, "", command[: settings.PATH_CHARS])
         detail = [
-            brief(command.replace("\n", "; "), 200),
+            brief(passage(command, 200).replace("\n", "; "), 200),
             brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS),
         ]
         detail += [os.path.join(cwd, path) for path in shell.written(command)]
