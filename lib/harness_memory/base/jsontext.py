@@ -35,17 +35,17 @@ def _scan_slowly(text: str, _: int) -> tuple[Any, int]:
 
 _scan: Any
 _encode: Any
-_quote: Any
+quote: Any
 try:
-    from _json import encode_basestring as _quote
+    from _json import encode_basestring as quote
     from _json import make_encoder, make_scanner
 
     _scan = make_scanner(_Context)  # type: ignore[arg-type]
-    _encode = make_encoder(None, _refuse, _quote, None, ": ", ", ", False, False, False)
+    _encode = make_encoder(None, _refuse, quote, None, ": ", ", ", False, False, False)
     if _scan('{"a": [1]}', 0) != ({"a": [1]}, 10) or "".join(_encode({"a": ["é"]}, 0)) != '{"a": ["é"]}':
         raise ValueError("another interface")
 except Exception:  # noqa: BLE001  (not CPython, or a private interface that has changed: do without)
-    from json.encoder import py_encode_basestring as _quote  # type: ignore[attr-defined,no-redef,unused-ignore]
+    from json.encoder import py_encode_basestring as quote  # type: ignore[attr-defined,no-redef,unused-ignore]
 
     _scan, _encode = _scan_slowly, _refuse
 
@@ -81,7 +81,7 @@ def pretty(value: Any) -> str:
 
 def _render(value: Any, newline: str | None, depth: int) -> str:
     if isinstance(value, str):
-        return str(_quote(value))
+        return str(quote(value))
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
     if isinstance(value, (int, float)):
@@ -90,7 +90,7 @@ def _render(value: Any, newline: str | None, depth: int) -> str:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
         edges = "{%s}"
-        items = [_quote(str(k)) + ": " + _render(v, newline, depth + 1) for k, v in value.items()]
+        items = [quote(str(k)) + ": " + _render(v, newline, depth + 1) for k, v in value.items()]
     elif isinstance(value, (list, tuple)):
         edges = "[%s]"
         items = [_render(v, newline, depth + 1) for v in value]

@@ -16,7 +16,8 @@ _LANGUAGES = {
     "cpp": "cpp", "swift": "swift", "sql": "sql", "sh": "shell", "tf": "terraform", "css": "css", "html": "html",
     "vue": "vue", "md": "docs", "ex": "elixir", "scala": "scala", "lua": "lua",
 }  # fmt: skip
-_LEAST_SURE = -12  # tenths
+_LEAST_SURE, _LEAST_WORTH = -12, -1.5  # the first in tenths
+_WORK = 12  # what a headline gains by being about work, in tenths
 _SELF = ("i", "i've", "have", "now", "also", "just", "successfully", "we", "we've")
 _COMMON = ("src", "lib", "app", "main", "internal", "pkg", "packages", "source", "cmd")
 
@@ -25,9 +26,10 @@ def surest(statements: Iterable[Statement], kind: str) -> list[str]:
     """The statements that are most surely of a kind, surest first: the best of each turn before the second best."""
     ranked: list[tuple[int, int, str]] = []
     turns: dict[int, int] = {}
-    for each in sorted(statements, key=lambda each: (-each.sure, -each.weight)):
+    sure = [each for each in statements if kind in each.kinds and each.sure > _LEAST_SURE]
+    for each in sorted(sure, key=lambda each: (-each.sure, -each.weight)):
         rank = turns.get(each.turn, 0)
-        if kind in each.kinds and each.sure > _LEAST_SURE and rank < settings.KIND_ITEMS:
+        if rank < settings.KIND_ITEMS:
             turns[each.turn] = rank + 1
             ranked.append((rank, -each.sure, cut(each.text, settings.ITEM_CHARS)))
     return list(dict.fromkeys([text for *_, text in sorted(ranked)]))[: settings.KIND_TOTAL]
@@ -41,15 +43,20 @@ def passages(statements: list[Statement]) -> list[dict[str, object]]:
 
 def headline(statements: list[Statement], files: list[str]) -> str:
     """The line that says best what the session was about."""
-    about = stems(words_of(" ".join([*(each.text for each in statements if each.by == "u"), *files])))
+    # Stems of what was asked and changed, only as many as it takes to find a candidate's among them.
+    about: set[str] = set()
+    unread = [*files, *(each.text for each in statements if each.by == "u")]
     is_work = any("w" in each.kinds for each in statements)
     best, line = -999, ""
     for each in sorted(statements, key=lambda each: -each.headline)[:40]:
-        text = cut(each.text, settings.SUMMARY_LINE_CHARS)
-        own = stems(words_of(text))
-        is_thin = len(own) < 2 if each.by == "u" else len(about) > 1 and not own & about
+        if each.headline + _WORK <= best:
+            break
+        own = stems(words_of(cut(each.text, settings.SUMMARY_LINE_CHARS)))
+        while unread and each.by != "u" and own.isdisjoint(about) and (own or len(about) < 2):
+            about |= stems(words_of(unread.pop()))
+        is_thin = len(own) < 2 if each.by == "u" else len(about) > 1 and own.isdisjoint(about)
         is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided is told elsewhere
-        score = each.headline + (0 if "w" not in each.kinds else 12 if is_deed else 2) - (15 if is_thin else 0)
+        score = each.headline + (0 if "w" not in each.kinds else _WORK if is_deed else 2) - (15 if is_thin else 0)
         score += 3 if each.by == "u" and not is_work else 0
         best, line = (score, each.text) if score > best else (best, line)
     return cut(_as_deed(line), settings.SUMMARY_LINE_CHARS)
@@ -64,23 +71,33 @@ def _as_deed(line: str) -> str:
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]]) if is_deed else line
 
 
-def leads(statements: list[Statement]) -> dict[int, Statement]:
-    """What says best what each turn did."""
+def reports(statements: list[Statement]) -> dict[Statement, float]:
+    """What Claude says of its work, with how well each says it."""
+    said = [each for each in statements if each.by == "c" and each.text[-1:] not in "?？"]
+    return {
+        each: each.headline / 10 + each.weight / 40 + max(each.sure, -20) / 25
+        for each in said
+        if "l" not in each.kinds and "r" not in each.kinds
+    }
+
+
+def leads(worth: dict[Statement, float]) -> list[Statement]:
+    """The report that says best what each turn did."""
     best: dict[int, Statement] = {}
-    for each in statements:
-        if _is_report(each) and (each.turn not in best or _worth(each) > _worth(best[each.turn])):
+    for each in worth:
+        if worth[each] > worth[best.setdefault(each.turn, each)]:
             best[each.turn] = each
-    return best
+    return [*best.values()]
 
 
-def done(statements: list[Statement], told: Iterable[str], limit: int) -> str:
+def done(statements: list[Statement], worth: dict[Statement, float], told: Iterable[str], limit: int) -> str:
     """What carries the work of every turn, in order, without what is `told` elsewhere; a blank line between turns."""
-    best, known = [*reversed([*leads(statements).values()])], {*told}
-    best = [each for each in best if _worth(each) > -1.5] or best[:1]
-    rest = [each for each in statements if _is_report(each) and not {"d", "f", "s"}.isdisjoint(each.kinds)]
-    rest = [each for each in rest if _worth(each) > -1.5 and cut(each.text, settings.ITEM_CHARS) not in known]
+    best, known = leads(worth)[::-1], {*told}
+    best = [each for each in best if worth[each] > _LEAST_WORTH] or best[:1]
+    rest = [each for each in worth if worth[each] > _LEAST_WORTH and not {"d", "f", "s"}.isdisjoint(each.kinds)]
+    rest = [each for each in rest if cut(each.text, settings.ITEM_CHARS) not in known]
     chosen: set[str] = set()
-    for each in [*best, *sorted(rest, key=_worth, reverse=True)]:
+    for each in [*best, *sorted(rest, key=lambda each: worth[each], reverse=True)]:
         if each.text not in chosen and len(each.text) + 2 <= limit:
             chosen.add(each.text)
             limit -= len(each.text) + 2
@@ -90,14 +107,6 @@ def done(statements: list[Statement], told: Iterable[str], limit: int) -> str:
             text += ("" if not text else "\n" if each.turn == turn else "\n\n") + each.text
             turn = each.turn
     return text
-
-
-def _is_report(each: Statement) -> bool:
-    return each.by == "c" and "l" not in each.kinds and "r" not in each.kinds and each.text[-1:] not in "?？"
-
-
-def _worth(each: Statement) -> float:
-    return each.headline / 10 + each.weight / 40 + max(each.sure, -20) / 25
 
 
 def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:
@@ -110,6 +119,8 @@ def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]
 
 def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
     """The steps of a plan, each with a box that is ticked when the session says it is done."""
+    if len(plan) < 2:
+        return []
     said = [stems(words_of(unit.text)) for unit in statements if unit.by == "c" and "l" not in unit.kinds]
     return ["[%s] %s" % ("x" if is_covered(step, said) else " ", step) for step in plan[1:]]
 
@@ -118,7 +129,8 @@ def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]
     """Folders, languages and names that come up again and again; none where nothing does."""
     folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0] != "."]
     endings = [_LANGUAGES.get(file.rpartition(".")[2].lower(), "") for file in files]
-    quoted = [name for each in statements for name in dict.fromkeys(each.text.split("`")[1::2])]
+    coded = [each.text for each in statements if "`" in each.text]
+    quoted = [name for text in coded for name in dict.fromkeys(text.split("`")[1::2])]
     names = [name for name in quoted if name.isidentifier() and 3 < len(name) < 30]
     places = [name for name in (*folders, *endings) if name and name not in _COMMON]
     return list(dict.fromkeys([*([skill] if skill else []), *_often(places, 1)[:5], *_often(names, 2)[:3]]))

@@ -28,7 +28,7 @@ SPEC = {
     **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "read?", "owed?")},
     **{key: ["text"] for key in ("plan?", "commits?", "errors?", "rules?", "channels?", "closes?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
-    "statements?": "any",  # hundreds: `load` checks them faster
+    "statements?": "any",  # hundreds of texts: `load` checks them faster
     "deeds?": [("count", "text", "text")],
     "steps?": {"*": "text"},
     "cursor?": "any",
@@ -39,7 +39,6 @@ SPEC = {
     "checkpoints?": {"*": {"*": "any"}},
     "reports?": ["text"],
 }
-_STATEMENT = [int, str, int, int, int, str, str]
 _PLAN = "implement the following plan:"
 _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
@@ -48,9 +47,9 @@ _NOT_A_PROMPT = (
 
 
 class Capture:
-    """The state of one session; each attribute but `said`, `settled` and `notes_read` is a field of the file."""
+    """The state of one session; each slot from SPEC is a field of the file."""
 
-    __slots__ = (*(field[:-1] for field in SPEC), "notes_read", "said", "settled")
+    __slots__ = (*(field[:-1] for field in SPEC), "_said", "notes_read", "said", "settled")
 
     def __init__(self, since: float = 0.0) -> None:
         self.since = since  # earlier entries are a fork's inherited history, or forgotten
@@ -60,7 +59,8 @@ class Capture:
         self.answer = ""
         self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
         self.number = 0  # of the turn
-        self.statements: list[list[Any]] = []  # what prompts and answers say, see `digest.Statement`
+        self.statements: list[str] = []  # what prompts and answers say: rows, see `said_so_far`
+        self._said: list[Statement] | None = None
         self.plan: list[str] = []  # the title and the steps of the plan that was given or accepted
         self.rules: list[str] = []  # lasting wishes, in the user's words
         self.commits: list[str] = []  # their subjects
@@ -105,6 +105,14 @@ class Capture:
     def prompts(self) -> list[str]:
         """What was asked, in order; a forgotten prompt keeps its place without words."""
         return [text for _, text in _ends([*self.asks, *self.announced]) if text]
+
+    def said_so_far(self) -> list[Statement]:
+        """What prompts and answers say. A prompt's hook leaves the rows unread."""
+        if self._said is None:
+            from . import digest
+
+            self._said = digest.from_rows(self.statements)
+        return self._said
 
     def open_todos(self) -> list[str]:
         return [text for text, status in self.todos.values() if status not in ("completed", "deleted", "cancelled")]
@@ -180,7 +188,7 @@ class Capture:
             if text.lower().startswith(_PLAN):
                 self.plan = digest.plan_steps(text.partition(":")[2]) or self.plan
             return self._keep(digest.of_prompt(text, self.number), by)
-        about = [row[-1] for row in self.statements if row[:2] == [self.number, "u"]]
+        about = [each.text for each in self.said_so_far() if each.turn == self.number and each.by == "u"]
         about += self.files[-self.turn_files :] if self.turn_files else []
         subject = digest.stems(digest.words_of(" ".join(about)))
         self._keep(digest.of_answer(text, self.number, subject, bool(self.turn_files)), by)
@@ -190,11 +198,11 @@ class Capture:
         """Add statements, in place of those that this turn's words `by` the same side were, and of the same words."""
         from . import digest
 
-        added = {(each.by, each.text): each for each in newer}
-        older = [row for row in self.statements if row[:2] != [self.number, by] and (row[1], row[-1]) not in added]
-        known = [digest.Statement(*row) for row in older if row[-1]]  # what was forgotten has no text
+        added, texts = {(each.by, each.text): each for each in newer}, {each.text for each in newer}
+        known = [each for each in self.said_so_far() if each.turn != self.number or each.by != by]
+        known = [each for each in known if each.text not in texts or (each.by, each.text) not in added]
         digest.settle(known, newer, self.number)
-        self.statements = [each.row() for each in digest.fitted([*known, *added.values()])]
+        self._said = digest.fitted([*known, *added.values()])
 
     def note_summary(self, summary: str) -> None:
         """Take in the block that PreCompact asked the client's summary for."""
@@ -251,13 +259,14 @@ def load(directory: str, *, is_owner: bool = False) -> Capture:
     state = Capture()
     for field in [field[:-1] for field in SPEC if value and value.get(field[:-1]) is not None]:
         setattr(state, field, value[field])
-    rows = state.statements if isinstance(state.statements, list) else [None]
-    kinds = [[*map(type, row)] if isinstance(row, list) else [] for row in rows]
-    if kinds.count(_STATEMENT) < len(kinds) or (value and "marks" in value):  # damaged, or of an older version
+    rows: Any = state.statements
+    if not isinstance(rows, list) or not {*map(type, rows)} <= {str}:  # damaged, or of an older version
         state.statements, state.cursor = [], [0, -1]  # read the transcript again
     return state
 
 
 def save(directory: str, state: Capture) -> None:
+    if state._said is not None:
+        state.statements = [each.row() for each in state._said]
     value = {"schema": settings.SCHEMA, **{field[:-1]: getattr(state, field[:-1]) for field in SPEC}}
     files.write(os.path.join(directory, settings.CAPTURE_FILE), jsontext.compact(value) + "\n")

@@ -50,16 +50,34 @@ class Statement:
     `by` is "u" (the user) or "c" (Claude); `weight` how much it says; `headline` and `sure` how well it would do as a
     headline, and as a decision or fact, in tenths. `kinds` has a letter for each thing it is: "l" left to do, "o" put
     down as open, "b" blocked, "d" decision, "f" fact, "r" rule, "s" work that is done, "w" of a turn with changes.
+    On disk it is a row: all of that in this order, `text` last, between tabs.
     """
 
-    __slots__ = ("by", "headline", "kinds", "sure", "text", "turn", "weight")
+    __slots__ = ("_row", "by", "headline", "kinds", "sure", "text", "turn", "weight")
 
-    def __init__(self, turn: int, by: str, weight: int, headline: int, sure: int, kinds: str, text: str) -> None:
+    def __init__(
+        self, turn: int, by: str, weight: int, headline: int, sure: int, kinds: str, text: str, row: str = ""
+    ) -> None:
         self.turn, self.by, self.weight, self.headline, self.sure = turn, by, weight, headline, sure
-        self.kinds, self.text = kinds, text
+        self.kinds, self.text, self._row = kinds, text, row
 
-    def row(self) -> list[Any]:
-        return [self.turn, self.by, self.weight, self.headline, self.sure, self.kinds, self.text]
+    def close(self) -> None:
+        """Nothing of it is left to do."""
+        self.kinds, self._row = self.kinds.replace("l", "").replace("o", ""), ""
+
+    def row(self) -> str:
+        head = self.turn, self.by, self.weight, self.headline, self.sure
+        return self._row or "%d\t%s\t%d\t%d\t%d\t%s\t%s" % (*head, self.kinds, self.text)
+
+
+def from_rows(rows: list[str]) -> list[Statement]:
+    """Statements as they were kept; what a forgotten sentence left of a row is none."""
+    found = [(row, row.split("\t", 6)) for row in rows]
+    return [
+        Statement(int(part[0]), part[1], int(part[2]), int(part[3]), int(part[4]), part[5], part[6], row)
+        for row, part in found
+        if len(part) == 7 and part[6]
+    ]
 
 
 def of_prompt(text: str, turn: int) -> list[Statement]:
@@ -159,20 +177,21 @@ def is_covered(text: str, others: Iterable[set[str]]) -> bool:
 
 def settle(statements: list[Statement], newer: list[Statement], turn: int) -> None:
     """Now that a turn says more, only what was put down as open lately, and was not taken up since, is still left."""
-    later = [stems(words_of(each.text)) for each in newer]
-    for each in [each for each in statements if "l" in each.kinds and each.turn != turn]:
+    left = [each for each in statements if "l" in each.kinds and each.turn != turn]
+    later = [stems(words_of(each.text)) for each in newer] if left else []
+    for each in left:
         if "o" not in each.kinds or turn - each.turn > _OPEN_TURNS or is_covered(each.text, later):
-            each.kinds = each.kinds.replace("l", "").replace("o", "")
+            each.close()
 
 
 def fitted(statements: list[Statement]) -> list[Statement]:
     """The statements that fit into an episode: what says least goes first, evenly over the turns."""
-    sizes: dict[int, int] = {}
     costs = [max(len(each.text) + 24, _UNIT_CHARS) for each in statements]
-    for each, cost in zip(statements, costs):
-        sizes[each.turn] = sizes.get(each.turn, 0) + cost
     if sum(costs) <= settings.PASSAGES_CHARS:
         return statements
+    sizes: dict[int, int] = {}
+    for each, cost in zip(statements, costs):
+        sizes[each.turn] = sizes.get(each.turn, 0) + cost
     room = settings.PASSAGES_CHARS * 9 // 10  # so that not every turn has to sort
     excess, share = sum(costs) - room, room // len(sizes)
     dropped: set[int] = set()

@@ -64,9 +64,9 @@ def render(episode: dict[str, Any]) -> bytes:
     rest = {key: value for key, value in episode.items() if key != "passages"}
     text = jsontext.pretty(rest)
     if episode.get("passages"):
-        # A quote inside a text is escaped: this cannot be one.
-        lines = jsontext.compact(episode["passages"])[1:-1].replace('}, {"turn"', '},\n    {"turn"')
-        text = '%s,\n  "passages": [\n    %s\n  ]\n}\n' % (text[: -len("\n}\n")], lines)
+        parts = [(each["turn"], each["by"], jsontext.quote(each["text"])) for each in episode["passages"]]
+        lines = ['{"turn": %d, "by": "%s", "text": %s}' % part for part in parts]
+        text = '%s,\n  "passages": [\n    %s\n  ]\n}\n' % (text[: -len("\n}\n")], ",\n    ".join(lines))
     return text.encode("utf-8", "replace")
 
 

@@ -17,7 +17,6 @@ from ..base.text import brief, cut, first_sentence, hexdigest
 from ..project import relative_path
 from . import account, capture, episode, transcript
 from .capture import ANSWERED, FAILED, INTERRUPTED, keep
-from .digest import Statement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..project import Context
     from .capture import Capture
+    from .digest import Statement
     from .sessions import Session
 
 
@@ -156,24 +156,25 @@ def _add_closed(project_dir: str, state: Capture, own: set[str]) -> None:
     path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
     work = files.load_json(path, {"active_tasks": [{"id": "text", "next_steps": ["text"]}]}) or {"active_tasks": []}
     steps = [step for each in work["active_tasks"] if each["id"] not in own for step in each["next_steps"]]
-    done = account.closed([Statement(*row) for row in state.statements], state.commits, steps) if steps else []
+    done = account.closed(state.said_so_far(), state.commits, steps) if steps else []
     for step in done:
         keep(state.closes, hexdigest(step)[: settings.STEP_HASH_CHARS], 40)
 
 
 def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "") -> dict[str, Any]:
     """The session's episode, with the `head` of the audit trail."""
-    meta, prompts, statements = session.meta, state.prompts(), [Statement(*row) for row in state.statements]
+    meta, prompts, statements = session.meta, state.prompts(), state.said_so_far()
     points = {name: point for name, point in sorted(state.checkpoints.items()) if point}
     said = [*points.values()]
     last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}
-    leads, decisions = {*account.leads(statements).values()}, account.surest(statements, "d")
+    worth, decisions = account.reports(statements), account.surest(statements, "d")
+    leads = {*account.leads(worth)}
     facts = account.surest([each for each in statements if each not in leads and "s" not in each.kinds], "f")
     told = list(dict.fromkeys(point["what_was_done"] for point in said if point["what_was_done"]))
     while len("\n\n".join(told)) > settings.DONE_CHARS and len(told) > 1:
         del told[0]
     done = "\n\n".join(told)
-    answers = account.done(statements, [*decisions, *facts], settings.DONE_CHARS)
+    answers = account.done(statements, worth, [*decisions, *facts], settings.DONE_CHARS)
     if len(answers) >= 40 and done:  # a checkpoint adds to what the transcript shows
         done = cut("%s\n\n%s" % (cut(done, settings.DONE_CHARS * 2 // 3), answers), settings.DONE_CHARS)
     open_units = [unit for unit in statements if "l" in unit.kinds]
