@@ -10,15 +10,16 @@ import support
 from commandline import World
 from life import Life
 
-RULE, DECISION = "never push to main without asking", "Totals are rounded once, at the end"
+RULE, LESSON = "never push to main without asking", "Totals are rounded once, at the end"
+DECISION = "Kept orders in memory instead of on disk, because the queue is small."
 
 
 @pytest.fixture
 def world(home: Path, repo: Path) -> World:
     made = World(home, repo)
-    made.work(RULE, "Understood, I will ask.", ("a.py",))
+    made.work(RULE, "Understood, I will ask.\n\n" + DECISION, ("a.py",))
     session = made.work("Correct the totals", "Corrected.", ("b.py",), end=False)
-    learned = ("checkpoint", "--done", "Corrected the totals", "--learned", DECISION)
+    learned = ("checkpoint", "--done", "Corrected the totals", "--learned", LESSON)
     assert made.memory(*learned, env=session.environment()).code == 0
     support.run_hook("session_end", session.end(), home=home, env=session.environment())
     return made
@@ -30,7 +31,7 @@ def waiting(world: World) -> dict[str, dict[str, Any]]:
 
 def test_what_waits_is_listed_with_its_source(world: World) -> None:
     items = waiting(world)
-    assert {text: item["kind"] for text, item in items.items()} == {RULE: "rule", DECISION: "lesson"}
+    assert [items[text]["kind"] for text in (RULE, DECISION, LESSON)] == ["rule", "decision", "lesson"]
     page = world.memory("review").stdout
     assert all(item["session"] in page and item["key"] in page for item in items.values())
 
@@ -40,7 +41,7 @@ def test_what_is_accepted_becomes_a_note_whose_name_keeps_the_negation(world: Wo
         assert world.memory("review", "accept", item["key"]).code == 0
     notes = {note["facts"][0]: note for note in world.json("list", "--notes")}
     assert notes[RULE]["note"] == "project/never-push-main-without"
-    assert (notes[RULE]["type"], notes[DECISION]["type"]) == ("feedback", "project")
+    assert [notes[text]["type"] for text in (RULE, DECISION, LESSON)] == ["feedback", "project", "project"]
     assert waiting(world) == {}
     assert RULE not in Life(world.home, world.repo).start().context.partition("## Notes")[0]
     world.assert_sound()

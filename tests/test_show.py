@@ -52,7 +52,7 @@ def test_status_shows_counts_work_and_running_sessions(worked: World, client: su
     assert {"id", "headline", "alive"} <= {*facts["last"]}
     assert {"install", "guard", "runs"} == {check["topic"] for check in facts["health"]}
     page = worked.memory("status").stdout
-    for text in ("3 sessions, 3 episodes, 1 open thread", "next: The other half", live.id[:8], "Stop "):
+    for text in ("3 sessions, 1 open thread", "next: The other half", live.id[:8], "Stop "):
         assert text in page
     assert len(page.splitlines()) <= 24
 

@@ -20,9 +20,9 @@ def show(call: Call) -> int:
     def row(event: dict[str, Any]) -> dict[str, Any]:
         about, why = event.get("command") or event.get("path") or "", event.get("reason") or ""
         what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool")
-        return {"rule": None, "session": None, **event, "what": what}
+        return {"rule": None, "session": None, **event, "what": what, "id": str(event.get("session") or "")[:8]}
 
-    return call.listing("#=seq TIME=ts EVENT RULE SESSION WHAT", events, row, "No event.")
+    return call.listing("#=seq TIME=ts EVENT RULE SESSION=id WHAT", events, row, "No event.")
 
 
 @verb("audit verify", about="check that the trail is as it was written; name the first line that is not")

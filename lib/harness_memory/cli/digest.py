@@ -63,19 +63,14 @@ def _page(first: str, last: str, rows: list[dict[str, Any]], left: list[dict[str
         place = row["day"], row["project"]
         end = "" if row["outcome"] == settings.COMPLETED else row["outcome"]
         facts = [end, "%d min" % row["minutes"] if row["minutes"] else "", line(row["branch"])]
-        commits = [_text(each)[:60] for each in row["commits"][:3] if _text(each) != line(row["headline"])]
+        commits = [line(each)[:60] for each in row["commits"][:3] if each != row["headline"]]
         facts += ["commits %s" % ", ".join(commits)] if commits else []
         lines.append("- %s (%s)" % (line(row["headline"]), ", ".join(filter(None, facts))))
-        lines += ["  - decided: %s" % _text(each) for each in row["decisions"]]
+        decided = [line(each) for each in row["decisions"] if each != row["headline"]]
+        lines += ["  - " + (text if text.startswith("Decided") else "decided: " + text) for text in decided]
     lines += ["", "## Still open", ""] if left else []
     for work in left:
         blocked = " (blocked: %s)" % "; ".join(map(line, work["blockers"])) if work["blockers"] else ""
         lines.append("- **%s**: %s%s" % (line(project_name(work["project"])), line(work["title"]), blocked))
         lines += ["  - [ ] %s" % line(step) for step in work["next_steps"]]
     return lines
-
-
-def _text(value: object) -> str:
-    """A decision or commit: a text, or an object whose texts say it."""
-    parts = [each for each in value.values() if isinstance(each, str)] if isinstance(value, dict) else [value]
-    return line(": ".join(map(str, parts)))

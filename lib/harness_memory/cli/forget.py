@@ -62,6 +62,9 @@ def forget(call: Call) -> int:
     in_trail = [*forgetting.holding([os.path.join(call.project.dir, settings.SECURITY_DIR)], is_hit)] if is_hit else []
     end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
     lines = [*lines, "", end] if things else ["Nothing that is remembered here matches."]
+    if call.yes and any(not isinstance(each, Note) for each in things):
+        transcripts = os.path.join(config_dir(), backfill.PROJECTS_DIR)
+        lines.append("Claude Code's own transcripts stay as they are, in %s" % short(transcripts))
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
     if call.yes and things and files.exists(os.path.join(call.root, settings.VERSIONS_FILE)):

@@ -201,7 +201,7 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, A
     verb = binding.VERBS.get(binding.firmness(saved), "")
     effect = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
     effect += ". After %s: %s" % (after, step) if verb and after and step else ""
-    rows = ["%s in %s (%s)%s" % (done, short(saved.path), count(len(saved.facts), "fact"), effect)]
+    rows = ["%s in %s (%s)%s" % (done, saved.ref, count(len(saved.facts), "fact"), effect)]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in findings]
     return {**described(saved), "findings": [finding._asdict() for finding in findings]}, rows

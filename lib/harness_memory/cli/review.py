@@ -16,10 +16,8 @@ from .arguments import ALL, option, verb
 from .call import Call, one
 from .output import Refusal, bars, count, short
 
-_TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
 _IDS = option("ids", "ID", nargs="*")
-_WEEKS = 12  # of the chart
 
 
 def _episodes(call: Call) -> list[dict[str, Any]]:
@@ -34,7 +32,8 @@ def waiting(call: Call) -> int:
     # Versions of pages that lost against a newer one of another machine.
     homes = (call.project.id, settings.USER_DIR)
     former = [path for path in merge.former(call.root) if merge.home(path) in homes]
-    after = ["", "Changed on two machines; the newer version holds, the other is in:"] if former else []
+    after = ["", "Decide: harness memory review accept, edit or reject ID"] if left else []
+    after += ["", "Changed on two machines; the newer version holds, the other is in:"] if former else []
     after += ["  " + short("%s/%s" % (call.root, path)) for path in former]
     return call.listing("ID=key KIND DAY SESSION #TIMES WORDS=text", left, _row, "Nothing waits.", after)
 
@@ -70,7 +69,7 @@ def settle(call: Call) -> int:
         value, said, note = _row(item), ["Rejected: " + item.text], ""
         if call.action != "reject":
             text = call.words if call.action == "edit" else item.text
-            value, said = notes.keep(call, [text], call.type or _TYPES[item.kind])
+            value, said = notes.keep(call, [text], call.type or ("feedback" if item.kind == "rule" else "project"))
             note = value["note"]
         verdict = review.ACCEPTED if note else review.REJECTED
         review.record(call.project.dir, verdict, call.now, key=item.key, note=note, session=item.session)
@@ -115,7 +114,7 @@ def rules(call: Call) -> int:
     held = standing(call)
     days = [clock.parse(day + "T00:00:00Z") or 0.0 for rule in held for day in rule["again"]]
     ages = [int((call.now - day) // (7 * settings.DAY_SECONDS)) for day in days]
-    weeks = [ages.count(age) for age in reversed(range(_WEEKS))]
+    weeks = [ages.count(age) for age in reversed(range(12))]
     after = ["", "Said again, week by week, newest last: " + bars(weeks, max(weeks))] if any(weeks) else []
     waits = count(len(review.stated(call.project.dir)), "rule")
     after += ["", "Stated in prompts and not reviewed: %s. See: harness memory review" % waits]

@@ -42,7 +42,7 @@ def list_all(call: Call) -> int:
     every.sort(key=lambda record: (record.started, record.id), reverse=True)
     wide = "#MIN=minutes BRANCH #FILES " if columns() >= WIDE else ""
     head = "PROJECT=name " * call.all_projects + "ID STARTED STATUS=end " + wide + "SESSION=headline"
-    return call.listing(head, every, Record.brief, "No sessions here.")
+    return call.listing(head, every, Record.brief, "No sessions here. Elsewhere: harness memory list --all-projects")
 
 
 @verb("show", option("word", "ID", 'an id or its beginning, "last", or the name of a note'))

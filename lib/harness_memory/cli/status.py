@@ -52,7 +52,7 @@ def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
 
 def _page(facts: dict[str, Any]) -> list[str]:
     project, last = facts["project"], facts["last"]
-    counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "episodes", "open_threads")]
+    counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "open_threads")]
     rows = [
         ["Project", line(project["name"] + ("  (on %s)" % project["branch"] if project["branch"] else ""))],
         ["Folder", short(project["root"])],

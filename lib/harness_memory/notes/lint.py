@@ -38,7 +38,7 @@ _REMEDIES = {
     "unused": "verify it (note edit NAME --verified), or: harness memory note remove NAME",
     "long": "keep the facts that still hold, condense related ones, or split the topic",
     "code": "keep it in the repository, and here the path and what to know of it",
-    "frontmatter": "complete it, as --fix does, or: harness memory note edit NAME",
+    "frontmatter": "correct it: harness memory note edit NAME",
     "unreadable": "split the topic, or move it out of the store; archive/notes may hold a former version",
     "conflict": "resolve the conflict: keep one version, remove the marks",
     "index": "merge topics, or remove what is not needed: harness memory compact, then list --unused",
