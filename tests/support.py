@@ -393,18 +393,13 @@ class Transcript:
         return self.tool_result(tool_id, "1\t" + content, result={"type": "text", "file": file})
 
     # What surrounds them
-    def attachment(self, kind: str, *, after: Mapping[str, Any] | None = None, **fields: Any) -> Transcript:
-        return self._entry({"attachment": {"type": kind, **fields}, "type": "attachment"}, after or {})
-
     def injected(self, text: str, event: str = "SessionStart") -> Transcript:
         """A hook's text as it comes back in the transcript."""
         named = {"hookName": event, "toolUseID": str(uuid.uuid4()), "hookEvent": event}
-        stdout = json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
-        output = {"content": "", "stdout": stdout, "stderr": "", "exitCode": 0, "command": "hook", "durationMs": 40}
-        self.attachment("hook_success", **named, **output)
+        attachment = {"type": "hook_additional_context", "content": [text], **named}
         reminder = "<system-reminder>\n%s hook additional context: %s\n</system-reminder>" % (event, text)
         rendered = {"rendered": [{"content": reminder}], "renderedRole": "system"}
-        return self.attachment("hook_additional_context", after=rendered, content=[text], **named)
+        return self._entry({"attachment": attachment, "type": "attachment"}, rendered)
 
     def noise(self, size: int = 2000) -> Transcript:
         """The request snapshots between two turns; `size` characters in the largest."""

@@ -72,15 +72,6 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Field:
     return Field(tmp_path_factory.mktemp("planted"))
 
 
-def state(top: Path) -> dict[str, Any]:
-    found = {}
-    for path in [top, *top.rglob("*")]:
-        info = path.lstat()
-        data = path.read_bytes() if path.is_file() else b""
-        found[path.relative_to(top).as_posix()] = (info.st_mode, info.st_mtime_ns, info.st_uid, data)
-    return found
-
-
 def use_all(memory: Memory) -> None:
     """Every hook and every verb; none says anything of what lies outside."""
     for event, result in memory.events("canary note fact of the gateway rule, canary ask, canary file"):
@@ -117,9 +108,9 @@ def test_linked_folder_is_neither_followed_nor_shown(field: Field, row: str) -> 
     for path in field.paths(*FOLDERS[row]):
         if path.is_dir():
             link(field, path)
-    before = state(field.outside)
+    before = Image(field.outside)
     use_all(memory)
-    assert state(field.outside) == before
+    assert before.changed() == []
     assert memory.memory("verify").code + memory.memory("doctor").code
 
 
@@ -131,9 +122,9 @@ def test_link_pipe_folder_or_device_in_place_of_every_file_is_survived(field: Fi
     for path in field.paths(*FILES):
         if path.is_file() and path.name != "project.json":
             plant(field, path)
-    before = state(field.outside)
+    before = Image(field.outside)
     use_all(memory)
-    assert state(field.outside) == before
+    assert before.changed() == []
 
 
 def test_the_store_itself_may_be_a_link(life: Life, tmp_path: Path) -> None:
@@ -330,7 +321,7 @@ def give_away(top: Path) -> None:
 def test_store_of_another_user_is_neither_read_nor_written(field: Field) -> None:
     memory = field.reset()
     give_away(memory.root)
-    before = state(memory.root)
+    before = Image(memory.root)
     for event, result in memory.events("canary note fact of the gateway rule"):
         assert "canary" not in result.stdout, event
         if event == "start":
@@ -342,7 +333,7 @@ def test_store_of_another_user_is_neither_read_nor_written(field: Field) -> None
         assert "canary" not in result.stdout + result.stderr, words
         assert "belongs to another user" in result.stdout + result.stderr, words
         assert result.code, words
-    assert state(memory.root) == before
+    assert before.changed() == []
 
 
 @as_root

@@ -195,18 +195,6 @@ def test_orphan_goes_to_the_session_that_was_running(life: Life, client: support
         assert second.episode["source"] == "transcript"
 
 
-def test_living_sessions_checkpoint_is_left_for_its_own_stop(life: Life) -> None:
-    life.start()
-    life.prompt("one")
-    path = life.checkpoint(NESTED)
-    with support.Client() as client:
-        other(life, client).start()
-    assert path.exists()
-    life.transcript.text("One done.")
-    life.stop("One done.")
-    assert life.episode["what_was_done"] == "Fixed the race."
-
-
 @pytest.mark.parametrize("is_over", [False, True])
 def test_claim_left_by_a_killed_process_is_completed(life: Life, is_over: bool) -> None:
     life.start()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,6 @@ import support
 from harness_memory.base import files
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX modes and links")
-
-
-def test_write_makes_private_parents(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b" / "c.json"
-    files.write(str(path), b"x")
-    assert path.read_bytes() == b"x"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_temporary(tmp_path: Path) -> None:

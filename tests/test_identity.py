@@ -388,25 +388,6 @@ def test_any_path_is_some_project(sessions: Sessions, launch_dir: str, cwd: str)
 
 
 # project.json --------------------------------------------------------------------------------------
-def test_the_record_holds_identities_paths_and_evidence(repo: Path, sessions: Sessions) -> None:
-    id = sessions.start(repo)
-    facts = sessions.facts(id)
-    description = (repo / ".git" / "description").stat()
-    seal = (description.st_size, description.st_mtime_ns, description.st_ino, description.st_ctime_ns)
-    assert facts == {
-        "schema": 1,
-        "id": id,
-        "name": "project",
-        "identities": ["git:" + os.path.normcase(os.path.realpath(str(repo / ".git")))],
-        "remotes": [],
-        "paths": [os.path.realpath(str(repo))],
-        "commits": [support.git(repo, "rev-parse", "HEAD")],
-        "originals": ["description:%d:%d:%d:%d" % seal],
-        "created": NOW,
-        "updated": NOW,
-    }
-
-
 DAMAGED = [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"schema": 2, "new": true}', b"[" * 100_000]
 
 

@@ -16,7 +16,7 @@ import support
 from commandline import World
 from life import Life, failures
 
-from harness_memory.base import clock, neutral, settings
+from harness_memory.base import clock, settings
 from harness_memory.inject import injection as inject
 
 CAP = 8000
@@ -301,12 +301,6 @@ def test_the_configured_cap_stays_in_bounds(life: Life) -> None:
 
 
 # Neutral text ----------------------------------------------------------------------------------
-@pytest.mark.parametrize("line", (DATA / "neutral.jsonl").read_text("utf-8").splitlines())
-def test_a_line_that_could_act_is_made_neutral_and_others_stay(line: str) -> None:
-    text, expected = json.loads(line)
-    assert neutral.line(text) == expected
-
-
 @pytest.mark.parametrize("before", [0, 440, 480, 496])
 @pytest.mark.parametrize("hidden", ["", "\u200b"])
 def test_no_part_of_a_secret_is_given_where_a_line_is_cut(life: Life, before: int, hidden: str) -> None:

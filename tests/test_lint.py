@@ -75,13 +75,6 @@ def test_every_kind_of_finding_is_found_in_its_sample(tmp_path: Path, shelf: not
     assert kinds == {slug: [slug] if slug != "a-fine" else [] for slug in shelf.slugs()}
 
 
-def test_notes_in_order_have_no_findings(tmp_path: Path, shelf: notebook.Shelf) -> None:
-    (tmp_path / "a.py").write_text("x = 1\n")
-    put(shelf, made("a", "A is about a.py", files=[notes.stamped("a.py", str(tmp_path))]))
-    put(notebook.user_shelf(str(tmp_path)), made("a", "A is about a.py, for me", scope="user"))
-    assert findings(tmp_path) == []
-
-
 def test_a_superseded_note_contradicts_nothing(tmp_path: Path, shelf: notebook.Shelf) -> None:
     put(shelf, made("old", "Sessions last 10 minutes"), made("new", "Sessions last 20 minutes"))
     assert [finding.kind for finding in findings(tmp_path)] == ["contradiction"]

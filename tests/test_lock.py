@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable
@@ -15,7 +14,7 @@ import support
 from commandline import World
 from life import Life, failures
 
-from harness_memory.base.lock import Busy, Lock
+from harness_memory.base.lock import Lock
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX locks and signals")
 fcntl = pytest.importorskip("fcntl")
@@ -110,23 +109,6 @@ def test_a_file_system_without_locks_loses_nothing(home: Path, repo: Path, clien
     assert life.episode["asked"] == ["one", "two"]
     assert failures(life.store) == []
     assert World(home, repo).memory("verify").code == 0
-
-
-def test_a_held_lock_is_given_up_at_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    path = tmp_path / "x.lock"
-    with support.hold_lock(path) as holder:
-        with Lock(str(path), 1.5) as held:
-            assert not held
-        assert 1.5 <= now[0] < 1.6
-        with pytest.raises(Busy, match="try later"), Lock(str(path), 0, "try later"):
-            pass
-        holder.kill()
-        holder.wait()
-        with Lock(str(path), 0) as held:
-            assert held
 
 
 def test_a_lock_on_a_file_that_was_replaced_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import pytest
 import support
 import watch
 from full_memory import READING, Memory
+from image import Image
 from life import Life
 
 posix = pytest.mark.skipif(os.name != "posix", reason="descriptors are passed on as POSIX does")
@@ -66,23 +67,10 @@ def every_event(life: Life) -> Iterator[tuple[str, bool, support.Result]]:
     yield "end", False, life.end()
 
 
-def outside(memory: Memory) -> dict[str, Any]:
-    """Everything but the store, the transcripts (which the client writes) and the checkpoint."""
-    skipped = (str(memory.root), str(memory.home / ".claude" / "projects"))
-    found = {}
-    for folder, names, files in os.walk(str(memory.home.parent)):
-        names[:] = [name for name in names if os.path.join(folder, name) not in skipped]
-        for name in [*names, *files]:
-            info = os.lstat(os.path.join(folder, name))
-            if not name.startswith("completion-checkpoint") and name != ".claude":
-                found[os.path.join(folder, name)] = (info.st_mode, info.st_size, info.st_mtime_ns)
-    return found
-
-
 @posix
 def test_no_hook_opens_a_socket_starts_a_process_or_writes_elsewhere(memory: Memory) -> None:
     life = Watched(memory.home, memory.repo)
-    before = outside(memory)
+    before = Image(memory.home.parent)
     for name, speaks, result in every_event(life):
         assert life.strays == [], name
         assert result.stdout or not speaks, name
@@ -94,7 +82,10 @@ def test_no_hook_opens_a_socket_starts_a_process_or_writes_elsewhere(memory: Mem
     life.extra = {"HARNESS_MEMORY": "off"}
     life.start()
     assert life.strays == []
-    assert outside(memory) == before
+    claude = str(memory.home / ".claude")
+    free = (claude + "/memory", claude + "/projects", str(memory.repo / ".claude" / "completion-checkpoint"))
+    changed = [path for path in before.changed() if not path.startswith(free)]  # folders whose entries changed
+    assert {*changed} <= {claude, str(memory.repo / ".claude")}
 
 
 # One project in another ------------------------------------------------------------------------------

@@ -99,17 +99,6 @@ def test_both_machines_have_everything_and_the_other_version_of_a_page(pair: lis
     assert_same(pair)
 
 
-def test_an_edit_names_the_session_of_another_machine(pair: list[Machine]) -> None:
-    one, two = pair
-    one.live(1)
-    settle(pair)
-    life = Life(two.home, two.repo)
-    life.start()
-    life.prompt("hello there")
-    call = {"file_path": str(two.repo / "stock.py"), "old_string": "a", "new_string": "b"}
-    assert "last changed stock.py" in life.run("pre_tool_use", life.session.tool_call("Edit", call)).context
-
-
 def test_deletions_and_forget_win_over_older_content_and_lose_against_newer(pair: list[Machine]) -> None:
     one, two = pair
     one.live(3)
