@@ -263,7 +263,7 @@ def test_allow_once_is_for_a_person_and_a_stopped_call(world: World) -> None:
     assert (code, "Nothing to allow" in page) == (0, True)
     for name in ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"):
         code, page = type_into(world, ["guard", "allow-once", RESET], b"yes\n", {name: "1"})
-        assert (code, name in page) == (2, True)
+        assert (code, "for a person" in page) == (2, True)
     result = world.run("guard", "allow-once", RESET, stdin=b"yes\n")
     assert (result.code, "terminal" in result.stderr, world.root.exists()) == (2, True, False)
     assert judged(world, "python3 %s guard allow-once 'rm -rf ~'" % HARNESS)["rule"] == "self.allow"

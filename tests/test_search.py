@@ -90,7 +90,7 @@ def test_transcript_shows_what_the_client_keeps(world: World) -> None:
     support.run_hook("stop", session.stop("Answer 5"), home=world.home, env=session.environment())
     text = world.memory("transcript", session.id[:8]).stdout
     assert text.index("Question 0") < text.index("Answer 5")
-    assert ("[Write] " in text, "ghp_a1B2" in text, "\x1b" in text) == (True, False, False)
+    assert (" Write\n" in text, "ghp_a1B2" in text, "\x1b" in text) == (True, False, False)
     matches = world.json("transcript", session.id[:8], "--grep", "QUESTION 3")
     assert [each["text"] for each in matches] == ["Question 2", "Answer 2", "Question 3", "Answer 3", "Question 4"]
     assert world.memory("transcript", session.id[:8], "--grep", "nowhere").code == 1

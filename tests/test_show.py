@@ -189,5 +189,5 @@ def test_stats_counts_what_was_given_and_used(worked: World) -> None:
     assert {"items", "used", "read", "edited", "named"} == {*value["kinds"]["menu"]}
     page = worked.memory("stats").stdout
     assert "tokens each on average" in page
-    assert "line of the menu" in page
+    assert "\nmenu " in page
     assert worked.memory("why", reader.id).code == 0

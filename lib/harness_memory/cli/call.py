@@ -201,19 +201,19 @@ class Call(argparse.Namespace):
         shelf.may_loosen = is_person()
         return shelf
 
-    def find_notes(self, word: str, scope: str | None = None) -> list[Note]:
+    def find_notes(self, word: str) -> list[Note]:
         """The nearest notes of that scope/name, name or file, else those whose name begins so."""
-        named, slug = _scope_and_slug(word)
+        scope, slug = _scope_and_slug(word)
         nearest: dict[str, Note] = {}
         for note in read_all(self.shelves):
-            if (named or scope) in (None, note.scope):
+            if scope in (None, note.scope):
                 nearest.setdefault(note.slug, note)
         # A file made by hand may have a name that is not a slug.
         return matches(slug, nearest.values(), lambda note: (slug_of(note.slug),))
 
-    def find_note(self, word: str, scope: str | None = None, *, is_readable: bool = False) -> Note:
+    def find_note(self, word: str, *, is_readable: bool = False) -> Note:
         """The one note a person means; the nearest scope first."""
-        note = one(word, self.find_notes(word, scope), lambda each: (word,), "note", "list --notes", "{0.ref}".format)
+        note = one(word, self.find_notes(word), lambda each: (word,), "note", "list --notes", "{0.ref}".format)
         if is_readable and note.is_unreadable:
             raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
         return note

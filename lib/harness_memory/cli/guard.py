@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from typing import Any, Iterable
 
@@ -20,7 +19,7 @@ from ..project import identity
 from ..setup import selftest
 from . import installs
 from .arguments import option, verb
-from .call import Call
+from .call import Call, is_person
 from .output import Refusal, columns, confirm, cut, line, table
 
 _VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
@@ -80,11 +79,8 @@ def test(call: Call) -> int:
 )
 def allow_once(call: Call) -> int:
     question = _question(call)
-    client = [name for name in settings.ENV_CLIENT if os.environ.get(name)]
-    if client:
-        raise Refusal("this is for a person, and Claude Code runs here (%s is set)" % client[0])
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refusal("this is for a person: run it in a terminal, without pipes")
+    if not is_person():
+        raise Refusal("this is for a person: run it in a terminal of your own, without pipes")
     facts = _facts(question)
     print("\n".join(_verdict_lines(facts)))
     if facts["verdict"] not in _STOPPED:

@@ -17,10 +17,10 @@ from .call import Call, is_in_session
 from .output import Refusal, complain, count, emit_stored, has_input, short
 
 _RULE = ("enforce", *notes.PATTERNS)
-SCOPE = option("--scope", help="only notes of this scope", choices=settings.NOTE_SCOPES)
 SELECTION = (
     option("--type", help="only notes of this type", choices=settings.NOTE_TYPES),
-    *(SCOPE, flag("--unused", "only notes neither used nor verified for a long time")),
+    option("--scope", help="only notes of this scope", choices=settings.NOTE_SCOPES),
+    flag("--unused", "only notes neither used nor verified for a long time"),
 )
 CONTENT = (
     option("--description", "TEXT", "one line for the index (default: the first fact)"),
@@ -33,7 +33,7 @@ CONTENT = (
     option("--require", "P", "the step, such as command: make build", action="append"),
 )
 TOPIC = option("--topic", "T", "the name of its note, old or new", dest="name", default="")
-_NAME = option("name", "NAME")
+_NAME = option("name", "NAME", "of a note, or scope/name")
 
 
 @verb("note list", *SELECTION, about="all notes")
@@ -64,9 +64,9 @@ def described(note: Note) -> dict[str, Any]:
     return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}
 
 
-@verb("note show", _NAME, SCOPE, about="one note")
+@verb("note show", _NAME, about="one note")
 def show(call: Call) -> int:
-    return show_note(call, call.find_note(call.name, call.scope))
+    return show_note(call, call.find_note(call.name))
 
 
 def show_note(call: Call, note: Note) -> int:
@@ -87,9 +87,9 @@ def show_note(call: Call, note: Note) -> int:
 @verb(
     "note add",
     _NAME,
-    option("facts", "FACT", nargs="*"),
+    option("facts", "FACT", "a fact, in quotes", nargs="+"),
     *CONTENT,
-    about="a new topic; without facts its text is read from standard input",
+    about="facts to a note of that name, which may be new",
     examples='note add Cart "Totals are rounded once" --file src/cart.py',
 )
 @verb(
@@ -100,34 +100,30 @@ def show_note(call: Call, note: Note) -> int:
     examples='remember "JSONB indexes require GIN"\nremember "Prefer small commits" --type feedback --scope user',
 )
 def remember(call: Call) -> int:
-    return call.answer(*keep(call, call.facts, call.type, is_new=hasattr(call, "action")))
+    return call.answer(*keep(call, call.facts, call.type))
 
 
-def keep(call: Call, facts: list[str], kind: str | None, *, is_new: bool = False) -> tuple[dict[str, Any], list[str]]:
-    """Add facts, or the text of a page, to the note of that name, which must not exist if `is_new`."""
-    text = "" if facts else pages.standard_input("note add %s" % call.name)
+def keep(call: Call, facts: list[str], kind: str | None) -> tuple[dict[str, Any], list[str]]:
+    """Add facts to the note of that name, or to the one that is about the same things."""
     name, *facts = [redact(one_line(each)) for each in (call.name, *facts)]  # no slug holds a secret
     facts = [*filter(None, facts)]
-    if not facts and not text:
+    if not facts:
         raise Refusal("the fact is empty; nothing was noted")
     with call.writing(call.scope or ("user" if kind == "user" else "project")) as shelf:
-        title = name or _title("".join(facts[:1]))
+        title = name or _title(facts[0])
         is_own = name or call.enforce or call.require  # a rule that binds has a note of its own
         former = shelf.note(notes.slug_of(title)) if is_own else _nearest(shelf, facts, kind)
-        if former and is_new:
-            raise Refusal("the note %s exists. Add to it: harness memory remember FACT --topic NAME" % former.ref)
         made = former or notes.new(title, type=kind or "", day=call.today, session=call.present)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % name)
-        if text:
-            page = notes.parse(made.slug, text)
-            made.fields.update(page.fields)
-            made.body, made.problems = page.body, page.problems
-        is_news = _add_facts(made, facts) or bool(text)
+        keys = {lint.key(fact.text) for fact in made.facts}
+        new = [fact for fact in facts if lint.key(fact) not in keys]
+        for fact in new:
+            made.add(fact)
         if former and made.fields.get("verified"):
             made.fields["verified"] = call.today
         _apply_options(call, made)
-        return _saved(call, shelf, made, "Noted" if is_news else "Known already, and verified today")
+        return _saved(call, shelf, made, "Noted" if new else "Known already, and verified today")
 
 
 def _title(fact: str) -> str:
@@ -138,15 +134,6 @@ def _title(fact: str) -> str:
     denied = [at for at, (before, word) in enumerate(pairs) if lint.is_negation(word) and not before.endswith(",")]
     first = min(denied, default=0)
     return " ".join([*words[:4], *words[max(first, 4) : first + 2]]).replace(",", "")
-
-
-def _add_facts(note: Note, facts: list[str]) -> bool:
-    """Add the facts that a note does not state; whether there were any."""
-    keys = {lint.key(fact.text) for fact in note.facts}
-    new = [fact for fact in facts if lint.key(fact) not in keys]
-    for fact in new:
-        note.add(fact)
-    return bool(new)
 
 
 def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
@@ -227,7 +214,7 @@ def _restrain(made: Note, former: Note | None) -> None:
     examples="note edit cart --verified",
 )
 def edit_note(call: Call) -> int:
-    note = call.find_note(call.name, call.scope, is_readable=True)
+    note = call.find_note(call.name, is_readable=True)
     given = ("verified", "drop", "file", "when", "enforce", "after", "require", "description", "type")
     if not any(getattr(call, name) for name in given):
         return _edit_text(call, note, pages.standard_input("note edit NAME") if has_input() else "")
@@ -249,13 +236,12 @@ def edit_note(call: Call) -> int:
 @verb(
     "edit",
     option("name", "NAME", 'a note by name, "briefing", or "profile/SKILL"'),
-    SCOPE,
     examples="edit cart-totals\nedit briefing\nedit profile/melt",
 )
 def edit(call: Call) -> int:
     kind, _, skill = call.name.partition("/")
     if call.name != "briefing" and not (kind == "profile" and skill):
-        return _edit_text(call, call.find_note(call.name, call.scope, is_readable=True))
+        return _edit_text(call, call.find_note(call.name, is_readable=True))
     page = pages.Page(call, skill)
     return pages.edit_text(call, page.name, page.text, page.replace)
 
@@ -272,21 +258,19 @@ def _edit_text(call: Call, note: Note, text: str = "") -> int:
     return write(text) if text else pages.edit_text(call, note.slug, lambda: files.read_text(note.path), write)
 
 
-@verb("note remove", option("names", "NAME", nargs="+"), SCOPE, about="move notes into the archive")
+@verb("note remove", option("names", "NAME", nargs="+"), about="move notes into the archive")
 def remove(call: Call) -> int:
     removed = []
-    for note in [call.find_note(word, call.scope) for word in call.names]:
+    for note in [call.find_note(word) for word in call.names]:
         with call.writing(note.scope) as shelf:
             removed.append((note.ref, shelf.remove(note.slug, call.now)))
     rows = ["Removed %s%s" % (ref, "; archived in " + short(path) if path else "") for ref, path in removed]
     return call.answer([{"note": ref, "archived": path or None} for ref, path in removed], rows)
 
 
-@verb(
-    "note supersede", option("old", "OLD"), option("new", "NEW"), SCOPE, about="NEW replaces OLD, which stays on disk"
-)
+@verb("note supersede", option("old", "OLD"), option("new", "NEW"), about="NEW replaces OLD, which stays on disk")
 def supersede(call: Call) -> int:
-    old, new = call.find_note(call.old, call.scope), call.find_note(call.new, call.scope, is_readable=True)
+    old, new = call.find_note(call.old), call.find_note(call.new, is_readable=True)
     if old.ref == new.ref:
         raise Refusal("a note cannot supersede itself: %s" % old.ref)
     with call.writing(new.scope) as shelf:

@@ -46,10 +46,10 @@ def share(call: Call) -> int:
 @verb("team show", _NAME, about="one of them")
 @verb("team list", about="all of them")
 def team(call: Call) -> int:
-    call.scope = settings.TEAM_SCOPE
     if call.action == "list":
+        call.scope = settings.TEAM_SCOPE
         return list_notes(call)
-    note = call.find_note(call.name, call.scope)
+    note = call.find_note("%s/%s" % (settings.TEAM_SCOPE, call.name.rpartition("/")[2]))
     if call.action == "show":
         return show_note(call, note)
     # It may not be committed yet: a copy stays in the project's archive of notes.

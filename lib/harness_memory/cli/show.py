@@ -16,7 +16,7 @@ from ..session.capture import is_prompt
 from . import notes
 from .arguments import ALL_PROJECTS, SINCE, flag, limit, option, verb
 from .call import Call
-from .output import WIDE, Refusal, columns, cut, line, local, short, table
+from .output import WIDE, Refusal, columns, cut, local, short, table
 
 _NEAR = 2  # entries before and after a match
 _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
@@ -99,13 +99,9 @@ def transcript(call: Call) -> int:
     shown = sorted(near.intersection(range(len(entries))))
     lines: list[str] = []
     for before, number in zip([-1, *shown], shown):
-        each = entries[number]
+        at, who, text = entries[number].values()
         lines += ["…", ""] if number > before + 1 else []
-        if each["who"] in _WHO.values():
-            text = cut(each["text"], 2000).replace("\n", "\n    ")
-            lines += ["%s  %s" % (local(each["at"]), each["who"]), "    " + text, ""]
-        else:
-            lines += ["    [%s] %s" % (each["who"], cut(line(each["text"]), 160)), ""]
+        lines += ["%s  %s" % (local(at), who), "    " + cut(text, 2000).replace("\n", "\n    "), ""]
     lines.append("%d of %d entries. Its record: harness memory show %s" % (len(shown), len(entries), record.id))
     lines = lines if shown else ["Nothing in this transcript holds that."]
     return call.answer([entries[number] for number in shown], lines, 0 if shown else 1)
@@ -117,13 +113,11 @@ def _said(entry: dict[str, Any]) -> Iterator[dict[str, str]]:
     if not who or entry.get("isMeta") or entry.get("isCompactSummary"):
         return
     for block in transcripts.blocks(entry):
-        said = {"who": who, "at": clean(entry.get("timestamp"), 40)}
+        said = {"at": clean(entry.get("timestamp"), 40), "who": who}
         text = clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS)
         if block.get("type") == "text" and (is_prompt(text) if who == "you" else text.strip()):
             yield {**said, "text": redact.redact(text)}
-        elif block.get("type") == "tool_use":
-            options = block.get("input")
-            options = options if isinstance(options, dict) else {}
-            detail = next((options[key] for key in _DETAILS if isinstance(options.get(key), str)), "")
+        elif block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
+            detail = next(filter(None, map(block["input"].get, _DETAILS)), "")
             said["who"] = clean(block.get("name"), settings.SKILL_CHARS)
             yield {**said, "text": redact.redact(clean(detail, settings.PATH_CHARS))}

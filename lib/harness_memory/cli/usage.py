@@ -18,15 +18,6 @@ from .review import standing
 
 _CHARTED = 20
 _TREND_RATINGS = 4  # fewer show no trend
-_KINDS = {
-    "session": "recalled session",
-    "note": "recalled note",
-    "archived": "recalled from an archive",
-    "trigger": "note by its trigger",
-    "menu": "line of the menu",
-    "open": "open item",
-    "index": "line of the notes' index",
-}
 _USES = ("read", "edited", "named")
 
 
@@ -48,17 +39,15 @@ def stats(call: Call) -> int:
     average = round(mean(tokens)) if tokens else 0
     items = [item for each in receipts for item in each.items if not item.get("held")]
     kinds: dict[str, dict[str, int]] = {}
-    for kind in dict.fromkeys(item["kind"] for item in items):
-        used = [item["used"] for item in items if item["kind"] == kind]
-        uses = {use: used.count(use) for use in _USES}
-        kinds[kind] = {"items": len(used), "used": sum(uses.values()), **uses}
-    lines = ["%s, %d tokens each on average" % (count(len(receipts), "session"), average)]
-    rows = [[_KINDS.get(kind, kind), *share.values()] for kind, share in kinds.items()]
-    lines += (
-        ["", *table([["", "INJECTED", "USED", *map(str.upper, _USES)], *rows], right=(1, 2, 3, 4, 5))] if rows else []
-    )
+    for item in items:
+        share = kinds.setdefault(item["kind"], dict.fromkeys(("items", "used", *_USES), 0))
+        for key in ("items", *["used", item["used"]] * bool(item["used"])):
+            share[key] += 1
+    lines = ["%s, %d tokens each on average" % (count(len(receipts), "session"), average), ""]
+    rows: list[list[object]] = [["KIND", "INJECTED", "USED", *map(str.upper, _USES)]]
+    rows += [[kind, *share.values()] for kind, share in kinds.items()]
+    lines = [*lines, *table(rows, right=(1, 2, 3, 4, 5))] if receipts else ["Nothing was injected into a session yet."]
     value = {"sessions": len(receipts), "kinds": kinds, "tokens": tokens, "tokens_mean": average}
-    lines = lines if receipts else ["Nothing was injected into a session yet."]
     held = [] if call.all_projects else standing(call)
     sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
     lines += ["", count(len(held), "rule") + ": " + ", ".join("%s %d" % each for each in sums.items())] if held else []
