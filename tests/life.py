@@ -25,6 +25,10 @@ class Life:
         self.extra: dict[str, str | None] = {}
         self.under = ""  # code that runs first in every hook process
 
+    def another(self, session_id: str | None = None, pid: int | None = None) -> Life:
+        """A further session here, of the same client unless another is named."""
+        return Life(self.home, self.cwd, session_id, pid or self.pid)
+
     def run(self, script: str, payload: Any) -> support.Result:
         env = {**self.session.environment(pid=self.pid), **self.extra}
         result = support.run_hook(script, payload, home=self.home, env=env, under=self.under)

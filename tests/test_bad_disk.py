@@ -168,7 +168,7 @@ def test_a_store_that_refuses_is_named_and_the_session_is_found_later(life: Life
 # A disk that fails -----------------------------------------------------------------------------------
 def events(life: Life) -> Iterator[tuple[str, support.Result]]:
     """Every hook once, run for `life`; a new session starts beside it."""
-    session, other = life.session, Life(life.home, life.cwd, pid=life.pid)
+    session, other = life.session, life.another()
     other.extra = life.extra
     yield "start", other.start()
     for script, payload in (
@@ -304,7 +304,7 @@ def test_vanished_part_of_the_store_is_made_again(life: Life, pattern: str) -> N
     life.turn("two", "The second is done.", "two.py")
     assert life.episode["files_changed"] == ["one.py", "two.py"]
     life.end()
-    Life(life.home, life.cwd, pid=life.pid).start()
+    life.another().start()
     world = World(life.home, life.cwd)
     world.memory("rebuild")
     assert world.memory("verify").code == 0, world.memory("verify").stdout

@@ -27,10 +27,6 @@ def waiting(life: Life) -> list[str]:
     return [path.name for path in (life.cwd / ".claude").iterdir()]
 
 
-def other(life: Life, client: support.Client) -> Life:
-    return Life(life.home, life.cwd, pid=client.pid)
-
-
 def test_nested_and_flat_form_become_one() -> None:
     nested, flat = checkpoint.normalize(NESTED), checkpoint.normalize(FLAT)
     assert nested is not None
@@ -88,7 +84,7 @@ def test_files_outside_the_project_are_left_out(life: Life) -> None:
 
 def test_of_two_living_sessions_the_writer_gets_the_checkpoint(life: Life) -> None:
     with support.Client() as client:
-        second = other(life, client)
+        second = life.another(pid=client.pid)
         life.start()
         second.start()
         life.checkpoint({"what_was_done": "Of the first.", "session_id": second.session.id})
@@ -119,7 +115,7 @@ def test_a_repository_writes_no_checkpoint(life: Life, when: str) -> None:
         support.git(life.cwd, "add", "-f", ".claude")
     life.turn("two", "Two done.")
     life.end()
-    Life(life.home, life.cwd, pid=life.pid).start()
+    life.another().start()
     assert waiting(life) == [name]
     assert not any(b"orged" in data for data in support.snapshot(life.store).values())
     result = World(life.home, life.cwd).memory("doctor")
@@ -128,7 +124,7 @@ def test_a_repository_writes_no_checkpoint(life: Life, when: str) -> None:
 
 
 def test_two_sessions_at_once_archive_each_checkpoint_once(life: Life) -> None:
-    lives = [life, Life(life.home, life.cwd, pid=life.pid)]
+    lives = [life, life.another()]
     for each in lives:
         each.start()
         each.run("user_prompt_submit", each.session.prompt("go"))
@@ -188,7 +184,7 @@ def test_orphan_goes_to_the_session_that_was_running(life: Life, client: support
     client.kill()
     time.sleep(1.05 - time.time() % 1)  # instants are kept by the second
     with support.Client() as second_client:
-        second = other(life, second_client)
+        second = life.another(pid=second_client.pid)
         second.start()
         assert (life.episode["what_was_done"], life.meta["status"]) == ("Fixed the race.", "ABANDONED")
         second.turn("b", "B.")
@@ -205,7 +201,7 @@ def test_claim_left_by_a_killed_process_is_completed(life: Life, is_over: bool) 
         NESTED, "completion-checkpoint.json.%s.%d.claimed" % (life.meta["session_id"], time.time_ns()), is_shown=False
     )
     if is_over:
-        Life(life.home, life.cwd, pid=life.pid).start()
+        life.another().start()
     else:
         life.turn("two", "Two done.")
     assert (life.episode["what_was_done"], waiting(life)) == ("Fixed the race.", [])

@@ -14,10 +14,6 @@ from life import Life
 ANSWERS: list[dict[str, Any]] = json.loads((support.ROOT / "tests/data/session/answers.json").read_text("utf-8"))
 
 
-def another(life: Life) -> Life:
-    return Life(life.home, life.cwd, pid=life.pid)
-
-
 def work(life: Life) -> dict[str, Any]:
     return dict(json.loads((life.project / "STATE" / "current-work.json").read_text("utf-8")))
 
@@ -85,12 +81,12 @@ def test_a_later_session_that_does_an_open_step_closes_it(life: Life) -> None:
     life.end()
     assert work(life)["active_tasks"][0]["next_steps"] == ["Let vouchers expire", "Print vouchers"]
     assert work(life)["active_tasks"][0]["close"] == "harness memory thread close " + life.session.id[:8]
-    second = another(life)
+    second = life.another()
     second.start()
     second.turn("go on", "Vouchers expire after a year now.", "v.py")
     second.end()
     assert work(life)["active_tasks"][0]["next_steps"] == ["Print vouchers"]
-    third = another(life)
+    third = life.another()
     third.start()
     third.turn("Print the vouchers", "Added a page that prints them.", "print.py")
     third.end()
@@ -102,7 +98,7 @@ def test_an_offer_is_open_until_somebody_goes_on(life: Life) -> None:
     life.start()
     life.turn("Why is the export slow?", "The join has no index, so it spills to disk. Want me to add the index?")
     assert work(life)["active_tasks"][0]["next_steps"] == ["Want me to add the index?"]
-    second = another(life)
+    second = life.another()
     second.start()
     second.turn("Rename the helper", "Renamed the helper in every module that calls it.", "helper.py")
     assert work(life)["active_tasks"] == []

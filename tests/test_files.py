@@ -42,15 +42,6 @@ def test_a_link_is_replaced_or_refused_but_never_followed(tmp_path: Path) -> Non
     assert victim.read_text() == "mine"
 
 
-@posix
-def test_a_second_name_of_a_file_does_not_change(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(b"one\n")
-    os.link(str(tmp_path / "x"), str(tmp_path / "second"))
-    files.append_line(str(tmp_path / "x"), b"two")
-    assert (tmp_path / "x").read_bytes() == b"one\ntwo\n"
-    assert (tmp_path / "second").read_bytes() == b"one\n"
-
-
 SPEC = {"schema": "count", "title": "text"}
 
 

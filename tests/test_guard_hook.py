@@ -13,6 +13,7 @@ from typing import Any
 import guard_tables as tables
 import pytest
 import support
+from life import failures
 
 from harness_memory.base import settings
 from harness_memory.guard import allowance
@@ -55,9 +56,6 @@ class Guard:
     def events(self) -> list[dict[str, Any]]:
         files = sorted(self.root.glob("*/SECURITY/*/*/audit.jsonl"))
         return [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
-
-    def failures(self) -> list[str]:
-        return [json.loads(path.read_text("utf-8"))["error"] for path in support.failures(self.root)]
 
     def judged(self, tool: str, given: Any, **env: str) -> tuple[str, str]:
         """(tier, rule) without a process."""
@@ -329,12 +327,14 @@ def test_an_error_of_our_own_is_asked_about(guard: Guard, damaged: Installation,
     (damaged.package / missing).unlink()
     verdict, text = damaged.answer("Bash", {"command": "rm -rf ~ 'x'"})
     assert (verdict, reason in text) == ("ask", True)
-    assert missing != "guard/judge.py" or "ImportError" in guard.failures()[0] or "NotFound" in guard.failures()[0]
+    assert (
+        missing != "guard/judge.py" or "ImportError" in failures(guard.root)[0] or "NotFound" in failures(guard.root)[0]
+    )
 
 
 def test_a_deadline_before_the_verdict_asks(guard: Guard, damaged: Installation) -> None:
     assert damaged.answer("Bash", {"command": "git status"}, AT_ONCE)[0] == "ask"
-    assert all("no verdict within" in failure for failure in guard.failures())  # the stamp must not delay the answer
+    assert all("no verdict within" in failure for failure in failures(guard.root))  # it must not delay the answer
 
 
 AFTER = {"late": "import builtins; builtins.late()", "failing": "raise KeyboardInterrupt"}
@@ -353,7 +353,7 @@ def test_a_failure_after_the_verdict_does_not_change_it(
     (guard.root / "user" / "STATE" / "triggers.json").write_text(text, "utf-8")
     damaged.add("hook/runner.py", AFTER[how])
     assert damaged.answer(tool, given, WHEN_CALLED) == SILENT
-    assert len(guard.failures()) == 1 or how == "late"
+    assert len(failures(guard.root)) == 1 or how == "late"
     damaged.add("hook/pre_tool_use.py", "def _stamp(root: str) -> None:\n    %s" % AFTER[how])
     assert damaged.answer("Bash", {"command": "rm -rf ~"}, WHEN_CALLED)[0] == "deny"
 

@@ -101,7 +101,7 @@ def test_a_hook_loads_no_more_than_its_number(life: Life) -> None:
     life.turn("Why does the parser fail on empty input?", "The parser handles empty input now.", "parser.py")
     life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "git status"}))  # leaves a stamp
     life.end()
-    next_life = Life(life.home, life.cwd, pid=life.pid)
+    next_life = life.another()
     session = next_life.session
     next_life.transcript.turn("Fix the parser for empty input", "Fixed the parser; a test covers the empty case.")
     payloads = {

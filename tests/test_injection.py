@@ -24,13 +24,9 @@ DONE = "Totals are rounded once, at the end."
 DATA = Path(__file__).parent / "data" / "injection"
 
 
-def another(life: Life) -> Life:
-    return Life(life.home, life.cwd, pid=life.pid)
-
-
 def past(life: Life, ask: str = "totals are off by a cent", answer: str = DONE) -> Life:
     """A finished earlier session that left something open."""
-    earlier = another(life)
+    earlier = life.another()
     earlier.transcript.prompt(ask)
     add_todo(earlier, "test the guest cart")
     earlier.transcript.write(earlier.cwd / "cart" / "totals.py").text(answer)
@@ -126,7 +122,7 @@ def test_lines_of_the_clients_own_memory_are_not_repeated(life: Life) -> None:
 def test_sessions_of_the_same_branch_and_folder_come_first(life: Life) -> None:
     for branch, folder in (("main", "docs"), ("feature", "web"), ("main", "web"), ("other", "docs")):
         support.git(life.cwd, "checkout", "-q", "-B", branch)
-        each = another(life)
+        each = life.another()
         each.transcript.branch = branch
         each.turn("work", "Worked on %s in %s, and it took some time." % (branch, folder), folder + "/x.py")
         each.end()
@@ -185,7 +181,7 @@ def test_new_steps_and_notes_come_with_what_they_belong_to(life: Life) -> None:
 
 def test_an_unchanged_memory_gives_the_same_bytes(life: Life) -> None:
     past(life)
-    other = another(life)
+    other = life.another()
     frame = re.compile("(?<=harness-memory-)[0-9a-f]{8}")  # of the session, so that no record can close the block
     texts = [each.start(source).stdout for each, source in ((life, "startup"), (other, "startup"), (life, "clear"))]
     assert texts[0] == texts[2] != texts[1]
@@ -197,11 +193,11 @@ def test_a_fork_is_given_what_its_parent_was_not(life: Life) -> None:
     life.start()
     life.turn("one", "One done.", "one.py")
     last = life.capture["last"]
-    assert another(life).start("fork", seconds_since_last_response=time.time() - last).stdout == ""
+    assert life.another().start("fork", seconds_since_last_response=time.time() - last).stdout == ""
     path.write_text("- Prices are in euros.\n", "utf-8")
-    text = another(life).start("fork", seconds_since_last_response=time.time() - last).context
+    text = life.another().start("fork", seconds_since_last_response=time.time() - last).context
     assert ("euros" in text, "test the guest cart" in text) == (True, False)
-    assert "Totals are rounded" in another(life).start("fork", seconds_since_last_response=10**6).context
+    assert "Totals are rounded" in life.another().start("fork", seconds_since_last_response=10**6).context
 
 
 @pytest.mark.parametrize("damage", ['{"seen": [[1]], "own": [[1]]}', "{"])
@@ -240,7 +236,7 @@ def test_a_called_skill_brings_its_profile_to_each_conversation(life: Life) -> N
 
 def test_a_skill_without_profile_brings_its_last_sessions(life: Life) -> None:
     for number in range(7):
-        each = another(life)
+        each = life.another()
         each.transcript.command("melt", "part %d" % number)
         each.transcript.write(each.cwd / ("p%d.py" % number)).text("Melted part %d of the great glacier." % number)
         each.stop("Melted part %d of the great glacier." % number)
@@ -293,9 +289,9 @@ def test_the_configured_cap_stays_in_bounds(life: Life) -> None:
     config.write_text('{"injection_units": 50000}', "utf-8")
     assert 8000 < inject.units(life.start().context) <= 9500
     config.write_text('{"injection_units": 2000}', "utf-8")
-    assert inject.units(another(life).start().context) <= 2000
+    assert inject.units(life.another().start().context) <= 2000
     config.write_text('{"injection_units": 300}', "utf-8")
-    result = another(life).start()
+    result = life.another().start()
     assert "injection_units" in result.json["systemMessage"]
     assert result.context
 
@@ -381,5 +377,5 @@ def test_notes_come_by_relevance_and_doubtful_ones_are_marked(life: Life) -> Non
     for path in (life.store / "user", *life.store.glob("*/LEARNING/topics")):
         for note in path.glob("guest*.md"):
             note.write_text(note.read_text("utf-8").replace(clock.iso(time.time())[:10], "2024-01-02"), "utf-8")
-    text = another(life).start().context
+    text = life.another().start().context
     assert "CHECK: not verified since 2024-01-02" in text

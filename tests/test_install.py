@@ -531,10 +531,6 @@ def remember(memory: Path) -> None:
         (memory / name).write_text("{}")
 
 
-def files(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
-
-
 @pytest.mark.parametrize(
     ("args", "answer", "gone"), [((), "", False), ((), "y\n", False), ((), "yes\n", True), (("--yes",), "", True)]
 )
@@ -564,8 +560,8 @@ def test_purge_leaves_and_names_what_is_not_ours(home: Path) -> None:
     remember(shelf)
     (shelf / "linked-0123456789ab").symlink_to(precious)
     result = run(home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(shelf))
-    assert (result.code, files(precious)) == (0, ["project.json"])
-    assert files(shelf) == sorted(foreign)
+    assert (result.code, [*support.snapshot(precious)]) == (0, ["project.json"])
+    assert [*support.snapshot(shelf)] == sorted(foreign)
     left = sorted({name.split("/")[0] for name in [*foreign, "linked-0123456789ab"]})
     assert "Left in it: %s\n" % ", ".join(left) in result.stdout
 
@@ -576,9 +572,9 @@ def test_purge_of_another_folder_deletes_nothing(tmp_path: Path, store: str) -> 
     for name in ("config.json", "user/x", "health/x"):
         (home / store / name).parent.mkdir(parents=True, exist_ok=True)
         (home / store / name).write_text("mine")
-    before = files(home.parent)
+    before = [*support.snapshot(home.parent)]
     result = run(home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(home / store))
-    assert (result.code, files(home.parent)) == (0, before)
+    assert (result.code, [*support.snapshot(home.parent)]) == (0, before)
     assert "No memory in %s\n" % os.path.abspath(str(home / store)) in result.stdout
     settle(home, HARNESS_MEMORY_HOME=str(home.parent))
     result = run(home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(home.parent))

@@ -16,10 +16,6 @@ from life import Life, failures
 CAUSE = "Root cause: the cache key lacks the locale, so every language shares one page. Add it to the key."
 
 
-def other(life: Life, session_id: str | None = None) -> Life:
-    return Life(life.home, life.cwd, session_id=session_id, pid=life.pid)
-
-
 def test_session_is_active_completed_and_active_again(life: Life) -> None:
     life.start()
     assert (life.meta["status"], life.meta["ended"]) == ("ACTIVE", None)
@@ -142,7 +138,7 @@ def test_clear_is_a_new_session_of_the_same_process(life: Life) -> None:
     life.start()
     life.turn("one", "One done.", "one.py")
     life.end("clear")
-    second = other(life)
+    second = life.another()
     second.start("clear")
     second.turn("two", "Two done.", "two.py")
     assert (life.meta["status"], life.meta["reason"]) == ("COMPLETED", "clear")
@@ -170,7 +166,7 @@ def test_fork_is_its_own_record_in_the_same_thread(life: Life, source: str) -> N
     life.start()
     life.turn("one", "One done.", "one.py")
     life.end()
-    child = other(life)
+    child = life.another()
     child.start(source)
     history = life.transcript.path.read_bytes()
     child.transcript.raw(history.replace(life.session.id.encode(), child.session.id.encode()))
@@ -189,7 +185,7 @@ def test_fork_is_its_own_record_in_the_same_thread(life: Life, source: str) -> N
 )
 def test_ids_that_share_their_head_have_records_of_their_own(life: Life) -> None:
     ids = ["abcdefgh-1111-aaaa-bbbb-cccccccccccc", "abcdefgh-1111-aaaa-bbbb-dddddddddddd", "abcdefgh", "ABCDEFGH"]
-    lives = [other(life, session_id=each) for each in ids]
+    lives = [life.another(each) for each in ids]
     for number, each in enumerate(lives):
         each.turn("ask %d" % number, "Answer %d." % number, "f%d.py" % number)
     assert [each.episode["what_was_done"] for each in lives] == ["Answer %d." % number for number in range(len(ids))]
@@ -203,7 +199,7 @@ def test_no_session_id_names_a_path(life: Life, tmp_path: Path, hostile: str) ->
     def outside() -> set[Path]:
         return {path for path in tmp_path.rglob("*") if life.store not in path.parents and ".git" not in path.parts}
 
-    each = other(life)
+    each = life.another()
     each.session.id = hostile
     each.transcript.prompt("hi").text("Hello.")
     env = {**each.session.environment(pid=life.pid), "CLAUDE_CODE_SESSION_ID": None}

@@ -48,7 +48,7 @@ def test_a_stopped_holder_stops_no_hook_and_no_command(world: World, life: Life)
     paths = locks(world, life)
     life.prompt("two")
     life.transcript.write(life.cwd / "two.py").text("The second is done.").turn_end("two")
-    other, session = Life(life.home, life.cwd, pid=life.pid), life.session
+    other, session = life.another(), life.session
     env = {**session.environment(pid=life.pid)}
 
     def hook(script: str, payload: dict[str, object]) -> Callable[[], support.Result]:

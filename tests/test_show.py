@@ -160,12 +160,6 @@ def test_show_of_a_damaged_episode_says_so(worked: World) -> None:
     assert row["headline"] in page  # from META
 
 
-def test_show_of_a_running_session_works_without_episode(world: World) -> None:
-    running = begin(world, "Write the docs")
-    assert "Write the docs" in world.memory("show", running.id[:8]).stdout
-    assert world.json("show", running.id[:8])["episode"] is None
-
-
 def test_why_shows_what_a_session_was_given(settled: World, worked: World) -> None:
     first, second = sorted(settled.json("list"), key=lambda row: str(row["headline"]))
     assert "nothing was injected" in worked.memory("why", first["id"]).stdout

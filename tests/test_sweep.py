@@ -53,7 +53,7 @@ def test_clear_without_session_end_abandons_the_first(life: Life) -> None:
     life.start()
     life.prompt("one")
     life.transcript.write(life.cwd / "one.py")
-    Life(life.home, life.cwd, pid=life.pid).start("clear")
+    life.another().start("clear")
     assert life.meta["status"] == "ABANDONED"
     assert "went on as session" in life.meta["reason"]
     assert life.episode["files_changed"] == ["one.py"]

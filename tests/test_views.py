@@ -79,7 +79,7 @@ def test_a_held_lock_delays_the_view_not_the_fact(life: Life) -> None:
         life.turn("one", "One done.")
     assert life.has_episode
     assert not (life.project / "INDEX.md").exists()
-    Life(life.home, life.cwd, pid=life.pid).start()
+    life.another().start()
     assert " - One done." in (life.project / "INDEX.md").read_text("utf-8")
 
 
@@ -89,7 +89,7 @@ def test_an_episode_rewritten_behind_the_views_shows_at_the_next_start(life: Lif
     life.end()
     (file,) = support.episode_files(life.store)
     file.write_bytes(file.read_bytes().replace(b"The first part", b"Corrected: all"))
-    Life(life.home, life.cwd, pid=life.pid).start()
+    life.another().start()
     assert "Corrected: all is done." in (life.project / "INDEX.md").read_text("utf-8")
 
 
@@ -104,10 +104,10 @@ def test_a_line_of_the_menu_names_branch_and_folders(project: Path, files: list[
 def test_current_work_shows_what_is_open_and_what_was_done_that_day(life: Life) -> None:
     life.start()
     life.turn("hi", "Hello!")
-    first = Life(life.home, life.cwd, pid=life.pid)
+    first = life.another()
     first.start("clear")
     first.turn("one", "One done.", "one.py")
-    second = Life(life.home, life.cwd, pid=life.pid)
+    second = life.another()
     second.start("clear")
     second.prompt("two")
     created = second.transcript.tool_use("TaskCreate", {"subject": "left"})

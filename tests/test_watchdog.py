@@ -69,32 +69,6 @@ def started(life: Life, script: str, stdout: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(support.hook_command(script), env=env, cwd=str(life.cwd), **pipes)
 
 
-def fill(pipe: int) -> None:
-    os.set_blocking(pipe, False)
-    for size in (1024, 1):
-        try:
-            while True:
-                os.write(pipe, bytes(size))
-        except BlockingIOError:
-            pass
-    os.set_blocking(pipe, True)
-
-
-@posix
-def test_a_hook_whose_answer_is_never_read_ends(life: Life) -> None:
-    life.start()
-    read, write = os.pipe()
-    try:
-        fill(write)
-        process = started(life, "pre_tool_use", stdout=write)
-        call = life.session.tool_call("Bash", {"command": "rm -rf ~"})
-        _, errors = process.communicate(support.encode(call), timeout=support.HANG_SECONDS)
-    finally:
-        os.close(read)
-        os.close(write)
-    assert (process.returncode, errors) == (0, b"")
-
-
 def ignored_signals(pid: int) -> str:
     lines = Path("/proc/%d/status" % pid).read_text().splitlines()
     return next(line.split()[1] for line in lines if line.startswith("SigIgn:"))
