@@ -25,6 +25,7 @@ def ids(world: World, *words: str, code: int = 0) -> list[str]:
 
 def test_search_ranks_and_narrows(world: World, sessions: list[support.Session]) -> None:
     world.memory("remember", "Totals in the cart are kept in cents", "--topic", "money")
+    world.work("Rename the module", "Renamed.", ("net/reconnect.py",))  # a file of the gateway, none of its words
     cart, gateway, report = (session.id[:8] for session in sessions)
     hits = world.json("search", "why", "are", "cart", "totals", "rounded")
     assert {hit["id"] for hit in hits[:2]} == {cart, "project/money"}

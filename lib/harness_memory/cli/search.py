@@ -99,12 +99,13 @@ def _ranked(call: Call, words: list[str]) -> Iterator[Hit]:
         source = _open(call, directory)
         scores = ranking.score(source, query, call.now)
         for number, hit in _load(call, directory, source, ranking.best(source, scores, _EXAMINED)):
-            if hit.row["file"] in seen or not hit.has_words(phrases):
+            held = [number in source.postings(term) for term in query.weights]
+            if hit.row["file"] in seen or not any(held) or not hit.has_words(phrases):
                 continue
             seen.add(hit.row["file"])
             hit.show(lambda text: len({*terms(text)}.intersection(query.weights)))
             hit.row["score"] = round(scores[number], 3)
-            hit.has_all = all(number in source.postings(term) for term in query.weights)
+            hit.has_all = all(held)
             yield hit
 
 
