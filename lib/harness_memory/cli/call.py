@@ -162,6 +162,14 @@ class Call(argparse.Namespace):
             output.complain("%s: %s. %s" % (output.short(str(error.filename)), error.strerror, remedy))
         return every
 
+    @property
+    def archived_once(self) -> list[Archived]:
+        """Of a session that was archived several times, the newest."""
+        return [*{(each.id, each.started): each for each in self.archived}.values()]
+
+    def find_archived(self, word: str) -> Archived:
+        return one(word, self.archived_once, _archived_ids, "archived session", "restore", named)
+
     def running(self, word: str | None) -> str:
         """Claude's id of the session to write to: by name, else the present, else the only one that runs here."""
         present, markers = os.environ.get(settings.ENV_SESSION_ID, ""), sessions.live_markers(self.project.dir)
@@ -224,9 +232,8 @@ class Call(argparse.Namespace):
             return self.find_session(word)
         if self.find_notes(word):
             return self.find_note(word)
-        archived = {each.id: each for each in self.archived}.values()
-        if matches(word, archived, archived_ids):
-            return one(word, archived, archived_ids, "archived session", "restore", named)
+        if matches(word, self.archived_once, _archived_ids):
+            return self.find_archived(word)
         scope, slug = _scope_and_slug(word)
         for shelf in self.shelves:
             versions = [version for version in files.names(shelf.archive) if archived_slug(version) == slug]
@@ -294,7 +301,7 @@ def _session_ids(word: str) -> Callable[[Record], Iterable[str]]:
     return lambda each: (each.id, each.episode_name, each.episode_name[:end], each.claude_id if is_long else "")
 
 
-def archived_ids(each: Archived) -> Iterable[str]:
+def _archived_ids(each: Archived) -> Iterable[str]:
     return each.id, each.claude_id
 
 

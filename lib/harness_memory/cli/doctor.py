@@ -114,14 +114,12 @@ def health_checks(call: Call) -> Iterator[Check]:
 
 
 def _store(call: Call) -> Check:
-    path = call.root
-    while not os.path.lexists(path) and os.path.dirname(path) != path:
-        path = os.path.dirname(path)
-    if not os.path.isdir(path) or not os.access(path, os.W_OK | os.X_OK):
+    if not os.path.lexists(call.root):
+        return Check(OK, "store", "%s: made with the first session" % short(call.root))
+    if not os.path.isdir(call.root) or not os.access(call.root, os.W_OK | os.X_OK):
         text = "%s: cannot be written" % short(call.root)
         return Check(FAIL, "store", text, "make it a folder of yours: chown, chmod u+rwx")
-    text = count(len(call.all_dirs), "project") if path == call.root else "made with the first session"
-    return Check(OK, "store", "%s: %s" % (short(call.root), text))
+    return Check(OK, "store", "%s: %s" % (short(call.root), count(len(call.all_dirs), "project")))
 
 
 def _files(call: Call) -> Check:

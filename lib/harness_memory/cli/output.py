@@ -6,7 +6,6 @@ Stored text may hold anything. Control characters, escape sequences and marks th
 
 from __future__ import annotations
 
-import codecs
 import io
 import json
 import os
@@ -91,9 +90,7 @@ def confirm(question: str) -> bool:
 
 
 def emit_json(value: Any) -> None:
-    """Print JSON: pretty, valid, harmless in a terminal."""
-    is_utf = codecs.lookup(sys.stdout.encoding or "ascii").name.startswith("utf")
-    print(_escaped(json.dumps(value, indent=2, ensure_ascii=not is_utf), "\n", lambda char: json.dumps(char)[1:-1]))
+    print(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))  # all in ASCII: harmless in a terminal
 
 
 def emit_lines(lines: Iterable[str]) -> None:
@@ -104,7 +101,7 @@ def emit_lines(lines: Iterable[str]) -> None:
 def emit_stored(data: bytes) -> int:
     """Print a stored file: in a pipe as it is, but without what acts on a terminal."""
     text = data.decode("utf-8", "replace")
-    print(passage(text) if sys.stdout.isatty() else _escaped(text, "\n\t", lambda char: ""), end="")
+    print(passage(text) if sys.stdout.isatty() else _escaped(text, "\n\t", is_dropped=True), end="")
     return 0
 
 
@@ -145,12 +142,12 @@ def passage(text: str) -> str:
     return _escaped(text.replace("\r\n", "\n").expandtabs(4), "\n")
 
 
-def _escaped(text: str, safe: str = "", escape: Callable[[str], str] | None = None) -> str:
+def _escaped(text: str, safe: str = "", *, is_dropped: bool = False) -> str:
     def shown(char: str) -> str:
         kind = unicodedata.category(char)
         if char in safe or char in _JOINERS or kind not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
             return " " if kind == "Zs" else char
-        return escape(char) if escape else char.encode("unicode_escape").decode("ascii")
+        return "" if is_dropped else char.encode("unicode_escape").decode("ascii")
 
     return text if text.isprintable() else "".join(map(shown, text))
 
@@ -200,9 +197,7 @@ def table(rows: Sequence[Sequence[object]], right: tuple[int, ...] = (), *, is_c
 
 
 def cell(value: object) -> str:
-    """A value in a table: of a list its length, a time in local time, in a narrow one without the year."""
-    if clock.parse(value) is not None and columns() < WIDE:
-        return local(value)[len("2026-") :]
+    """A value in a table: of a list its length, a time in local time."""
     return line(len(value)) if isinstance(value, list) else local("-" if value in (None, "") else str(value))
 
 
@@ -215,8 +210,6 @@ def short(path: str) -> str:
 def ago(seconds: float) -> str:
     """An instant as a person says it."""
     passed = time.time() - seconds
-    if passed < -60:
-        return "in the future (%s)" % clock.iso(seconds)
     for limit, unit, name in ((90, 1, "s"), (5400, 60, "min"), (129600, 3600, "h")):
         if passed < limit:
             return "%d %s ago" % (max(0, passed) // unit, name)

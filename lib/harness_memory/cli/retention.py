@@ -16,7 +16,7 @@ from ..memory.records import Record
 from ..project import identity
 from ..session import sessions
 from .arguments import ALL, ALL_PROJECTS, DRY_RUN, flag, instant, option, verb
-from .call import Call, archived_ids, is_in_session, named, one
+from .call import Call, is_in_session
 from .output import Refusal, complain, count, line, short
 
 _PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
@@ -92,14 +92,12 @@ def archive(call: Call) -> int:
 @verb("restore", option("what", "ID|ARCHIVE", "a session, or all of an archive; else the list", nargs="?"), ALL)
 def restore(call: Call) -> int:
     if not call.all and call.what is None:
-        newest = {(each.id, each.started): each for each in call.archived}.values()
         head, none = "ARCHIVE ID STARTED SESSION=headline", "Nothing of this project is archived."
-        return call.listing(head, [*newest], archives.Archived.brief, none) or 2 * bool(call.damaged)
+        return call.listing(head, call.archived_once, archives.Archived.brief, none) or 2 * bool(call.damaged)
     with archives.lock(call.project.dir):
         names = {os.path.basename(call.what or "").replace(archives.ENDING, "")}
         if not call.all and names.isdisjoint(each.archive for each in call.archived):
-            newest = {(each.id, each.started): each for each in call.archived}.values()
-            names = {one(call.what, newest, archived_ids, "archived session", "restore", named).id}
+            names = {call.find_archived(call.what).id}
         selected = [each for each in call.archived if call.all or not names.isdisjoint((each.archive, each.id))]
         outcome = archives.restore(call.project.dir, selected[::-1])
     kinds = {"restored": archives.RESTORED, "refused": archives.WENT_ON, "forgotten": archives.FORGOTTEN}

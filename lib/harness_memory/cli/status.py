@@ -41,13 +41,9 @@ def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
     meta = session.meta if session else {}
     # ACTIVE alone also means that it started, or was resumed.
     is_asked = session is not None and capture.load(session.dir).turn in (capture.ASKED, capture.WORKING)
-    return {
-        "id": sessions.safe_id(marker["claude_session"])[:8],
-        "session_id": marker["claude_session"],
-        **{key: meta.get(key) for key in ("status", "started", "branch")},
-        "is_alive": liveness.is_alive(marker["process"]),
-        "is_at_work": meta.get("status") == settings.ACTIVE and is_asked,
-    }
+    row = {"id": sessions.safe_id(marker["claude_session"])[:8], "session_id": marker["claude_session"]}
+    row.update(started=meta.get("started"), is_alive=liveness.is_alive(marker["process"]))
+    return {**row, "is_at_work": meta.get("status") == settings.ACTIVE and is_asked}
 
 
 def _page(facts: dict[str, Any]) -> list[str]:
