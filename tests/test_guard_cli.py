@@ -138,7 +138,7 @@ OWN = {"tiers": {"git.clean": "log", "publish": "deny"}, "rules": [DEPLOY]}
 
 def test_rules_lists_every_rule_with_its_origin(world: World) -> None:
     write_rules(world.root, OWN)
-    path = write_rules(world.repo / ".claude", {"tiers": {"git.force-push-own": "ask"}, "zero_access": ["*.secret"]})
+    path = write_rules(world.repo / ".claude", {"tiers": {"git.force-push-own": "ask"}})
     result = world.run("guard", "rules", "--json")
     assert result.code == 0
     listed = {rule["id"]: rule for rule in result.json["rules"]}
@@ -150,7 +150,7 @@ def test_rules_lists_every_rule_with_its_origin(world: World) -> None:
         "git.force-push-own": ("ask", "project"),
     }
     assert os.path.samefile(listed["git.force-push-own"]["from"], str(path))
-    assert (listed["deploy"]["match"], result.json["zero_access"]) == (DEPLOY["match"], ["*.secret"])
+    assert listed["deploy"]["match"] == DEPLOY["match"]
     rows = [line.split()[:3] for line in world.run("guard", "rules").stdout.splitlines()]
     assert ["deploy", "ask", "yours"] in rows
     assert ["delete.home", "deny", "default"] in rows

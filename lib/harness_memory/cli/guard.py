@@ -204,16 +204,11 @@ def rules(call: Call) -> int:
         listed.append({**rule, "remedy": remedy, "match": matches.get(name)})
     if not listed:
         raise Refusal('unknown rule "%s". All of them: harness guard rules' % call.id)
-    lists = {key: here.lists.get(key, []) for key in ("zero_access", "confirm_write", "no_delete")}
-    value: dict[str, Any] = {"protected_branches": list(here.protected), **lists, "unattended": here.unattended}
-    if call.id is None:
-        rows = [["ID", "TIER", "FROM", "FOR A CALL THAT"]]
-        rows += [[line(rule[key]) for key in ("id", "tier", "whose", "reason")] for rule in listed]
-        lines = [*table(rows, is_cut=True), "", *table([[key, line(each)] for key, each in value.items() if each])]
-    else:
-        lines = table([[key, line(each)] for key, each in listed[0].items() if each])
-    value = {"rules": listed, **value, "problems": here.problems}
-    return call.answer(value, [*lines, *problem_lines(here.problems)], 1 if here.problems else 0)
+    rows = [["ID", "TIER", "FROM", "FOR A CALL THAT"]]
+    rows += [[line(rule[key]) for key in ("id", "tier", "whose", "reason")] for rule in listed]
+    rows = rows if call.id is None else [[key, line(each)] for key, each in listed[0].items() if each]
+    lines = [*table(rows, is_cut=call.id is None), *problem_lines(here.problems)]
+    return call.answer({"rules": listed, "problems": here.problems}, lines, 1 if here.problems else 0)
 
 
 def problem_lines(problems: list[str]) -> list[str]:

@@ -149,9 +149,9 @@ def consolidate(call: Call) -> int:
         curated.mark_consolidation(project_dir, call.now)
         return call.answer({"done": True}, ["Consolidated: sessions count as new from now on."])
     last = curated.last_consolidation(project_dir)
-    folder, after = os.path.join(project_dir, settings.EPISODES_DIR), clock.parse(last) or -1.0
-    names = [name for name in episode.names(project_dir) if files.modified(os.path.join(folder, name)) > after]
-    new = [value for value in (episode.load(project_dir, name) for name in names) if value]
+    after = clock.parse(last) or -1.0
+    recent = [each for each in reversed(call.records) if files.modified(each.paths.get("episode", "")) > after]
+    new = [record.episode for record in recent if record.episode]
     shown = new[-_SESSIONS:]
     when = "since the last consolidation, %s" % local(last) if last else "and no consolidation yet"
     rows = ["%s %s." % (count(len(new), "session"), when)]

@@ -10,7 +10,7 @@ from ..inject.injection import load_receipt
 from ..memory import merge, review, views
 from ..memory.review import Item
 from ..notes import binding, lint, shelf
-from ..session import episode, sessions
+from ..session import sessions
 from . import notes
 from .arguments import ALL, option, verb
 from .call import Call, one
@@ -21,8 +21,7 @@ _IDS = option("ids", "ID", nargs="*")
 
 
 def _episodes(call: Call) -> list[dict[str, Any]]:
-    loaded = (episode.load(call.project.dir, name) for name in episode.names(call.project.dir))
-    return [each for each in loaded if each]
+    return [record.episode for record in reversed(call.records) if record.episode]
 
 
 @verb("review list", ALL, about="what waits, newest first, with its source")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base import settings
 from ..memory import threads
-from ..session import capture, episode, liveness, sessions
+from ..session import episode, liveness, sessions
 from .arguments import verb
 from .call import Call
 from .doctor import OK, health_checks
@@ -36,14 +36,11 @@ def status(call: Call) -> int:
 
 
 def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
-    """A session that has not ended; `is_alive` is null where it is uncertain."""
-    session = sessions.at_marker(project_dir, marker)
+    """A session that has not ended."""
+    session, is_dead = sessions.at_marker(project_dir, marker), liveness.is_alive(marker["process"]) is False
     meta = session.meta if session else {}
-    # ACTIVE alone also means that it started, or was resumed.
-    is_asked = session is not None and capture.load(session.dir).turn in (capture.ASKED, capture.WORKING)
     row = {"id": sessions.safe_id(marker["claude_session"])[:8], "session_id": marker["claude_session"]}
-    row.update(started=meta.get("started"), is_alive=liveness.is_alive(marker["process"]))
-    return {**row, "is_at_work": meta.get("status") == settings.ACTIVE and is_asked}
+    return {**row, "started": meta.get("started"), "status": settings.DIED if is_dead else meta.get("status")}
 
 
 def _page(facts: dict[str, Any]) -> list[str]:
@@ -55,12 +52,8 @@ def _page(facts: dict[str, Any]) -> list[str]:
         ["Memory", short(facts["memory"])],
         ["", ", ".join(counts) if os.path.isdir(facts["memory"]) else "nothing yet: it begins with the next session"],
     ]
-    live = []
-    for one in facts["live"]:
-        state = "working" if one["is_at_work"] else "waiting for a prompt"
-        state = settings.DIED + "; the next session start archives it" if one["is_alive"] is False else state
-        live.append(line("%s since %s: %s" % (one["id"], local(one["started"]), state)))
-    shown = some(live, _SHOWN) or ["no session is running here"]
+    live = ["%s since %s: %s" % (one["id"], local(one["started"]), one["status"]) for one in facts["live"]]
+    shown = some([*map(line, live)], _SHOWN) or ["no session is running here"]
     lines = table([*rows, *(["" if at else "Now", text] for at, text in enumerate(shown))])
     tasks = []
     for task in facts["in_progress"]:

@@ -142,10 +142,6 @@ def is_our_command(command: str, root: str) -> bool:
     return bool(_OUR_COMMAND.search(command) or re.search(script, invocation.slashes(command)))
 
 
-def is_our_rule(rule: str) -> bool:
-    return _OUR_RULE.match(rule) is not None
-
-
 class Hook(NamedTuple):
     """One of our hooks; `matcher` is "" where it always runs, `node` what goes with it: its group, if it is alone."""
 
@@ -239,7 +235,7 @@ def strip(text: str, root: str, rules: list[str]) -> str:
     """`text` without our entries and the containers that held nothing else."""
     while True:
         allowed = parse(text).below(*_ALLOW)
-        ours = [rule for rule in allowed if rule.value in rules or is_our_rule(rule.value)]
+        ours = [rule for rule in allowed if rule.value in rules or _OUR_RULE.match(rule.value)]
         ours += [hook.node for hook in hooks(text, root)]
         line, command = parse(text).find(_STATUS_LINE), parse(text).find(_STATUS_LINE, "command")
         ours += [line] if line and command and _OUR_STATUS_LINE.search(command.value) else []
