@@ -65,7 +65,8 @@ def _page(first: str, last: str, rows: list[dict[str, Any]], left: list[dict[str
         facts = [end, "%d min" % row["minutes"] if row["minutes"] else "", line(row["branch"])]
         commits = [line(each)[:60] for each in row["commits"][:3] if each != row["headline"]]
         facts += ["commits %s" % ", ".join(commits)] if commits else []
-        lines.append("- %s (%s)" % (line(row["headline"]), ", ".join(filter(None, facts))))
+        about = ", ".join(filter(None, facts))
+        lines.append("- %s%s" % (line(row["headline"]), " (%s)" % about if about else ""))
         decided = [line(each) for each in row["decisions"] if each != row["headline"]]
         lines += ["  - " + (text if text.startswith("Decided") else "decided: " + text) for text in decided]
     lines += ["", "## Still open", ""] if left else []
