@@ -61,7 +61,7 @@ def upgrade(call: Call) -> int:
         python = str(install.get("interpreter") or sys.executable)
         if subprocess.run([python, *words], cwd=place, stdin=subprocess.DEVNULL, check=False).returncode:
             raise Refusal("install.py failed in %s. Run it there again." % short(place))
-    print("Installed again in %s." % count(len(installs), "place") if installs else "Nothing is installed from here.")
+    print("Installed again in %s." % count(len(installs), "place") if installs else "Not installed: run install.py.")
     return 0
 
 

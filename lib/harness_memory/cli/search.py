@@ -161,16 +161,17 @@ def _texts(value: dict[str, Any]) -> list[str]:
 def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
     rows = [hit.row for hit in hits[: call.limit]]
     code = 2 if call.damaged else 0 if rows else 1
+    has_project, cells = getattr(call, "all_projects", None), []  # None: `related`, which knows one project
     if call.json or not rows:
-        return call.answer(rows, ["No match."], code)
-    has_project, cells = getattr(call, "all_projects", False), []
+        none = "No match here; try --all-projects." if has_project is False else "No match."
+        return call.answer(rows, [none], code)
     for row in rows:
         text = row["text"]
         at = min([at for at in map(text.casefold().find, words) if at >= 0], default=0)
         start = text.rfind(" ", 0, max(0, at - _LEAD_CHARS)) + 1 if len(text) > _LINE_CHARS else 0
         project = [cut(project_name(row["project"] or ""), 24) or "-"] if has_project else []
         cells.append([*project, line(row["id"]), row["day"] or "-", line(("…" if start else "") + text[start:])])
-    header, *shown = table([["PROJECT"] * has_project + ["WHERE", "DAY", "TEXT"], *cells], is_cut=True)
+    header, *shown = table([["PROJECT"] * bool(has_project) + ["WHERE", "DAY", "TEXT"], *cells], is_cut=True)
     print(header)
     is_bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for text in shown:
