@@ -40,6 +40,8 @@ class Unreadable(OSError):
 class Foreign(Unreadable):
     """Not ours: a link leads there out of the store, or it belongs to another user."""
 
+    remedy = "Nothing is remembered or read. Make it yours (chown -R), or set HARNESS_MEMORY_HOME to another folder."
+
 
 def is_passing(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _PASSING

@@ -113,6 +113,12 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def words_in(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
 def instant(text: str) -> float:
     """The beginning of a local day, or a number of hours, days or weeks back from now."""
     now, days, seconds = time.time(), {"today": 0, "yesterday": 1}, {"h": 3600, "d": 86400, "w": 7 * 86400}

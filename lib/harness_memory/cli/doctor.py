@@ -8,7 +8,7 @@ import sys
 from typing import Iterator, NamedTuple
 
 from .. import __version__
-from ..base import clock, config, files, health, settings
+from ..base import clock, config, health, settings
 from ..memory import backfill, checks, views
 from ..memory import sync as syncing
 from ..notes import shelf as notebook
@@ -36,12 +36,7 @@ class Check(NamedTuple):
 
 @verb("doctor")
 def doctor(call: Call) -> int:
-    try:
-        examined = [*_checks(call)]
-    except files.Foreign as error:
-        text = "%s: %s; nothing is remembered or read" % (short(str(error.filename)), error.strerror)
-        remedy = "make it yours (chown -R), or name another folder in %s" % settings.ENV_HOME
-        examined = [Check(FAIL, "store", text, remedy)]
+    examined = [*_checks(call)]
     problems = sum(check.mark != OK for check in examined)
     rows, lines = [], []
     for check in examined:

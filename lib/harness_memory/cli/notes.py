@@ -12,7 +12,7 @@ from ..notes import note as notes
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
 from . import pages
-from .arguments import flag, option, verb
+from .arguments import flag, option, verb, words_in
 from .call import Call, is_in_session
 from .output import Refusal, complain, count, emit_stored, has_input, short
 
@@ -33,6 +33,7 @@ CONTENT = (
     option("--require", "P", "the step, such as command: make build", action="append"),
 )
 TOPIC = option("--topic", "T", "the name of its note, old or new", dest="name", default="")
+_FACTS = option("facts", "FACT", "a fact, in quotes", nargs="+", type=words_in)
 _NAME = option("name", "NAME", "of a note, or scope/name")
 
 
@@ -87,14 +88,14 @@ def show_note(call: Call, note: Note) -> int:
 @verb(
     "note add",
     _NAME,
-    option("facts", "FACT", "a fact, in quotes", nargs="+"),
+    _FACTS,
     *CONTENT,
     about="facts to a note of that name, which may be new",
     examples='note add Cart "Totals are rounded once" --file src/cart.py',
 )
 @verb(
     "remember",
-    option("facts", "FACT", "a fact, in quotes", nargs="+"),
+    _FACTS,
     TOPIC,
     *CONTENT,
     examples='remember "JSONB indexes require GIN"\nremember "Prefer small commits" --type feedback --scope user',
@@ -106,9 +107,6 @@ def remember(call: Call) -> int:
 def keep(call: Call, facts: list[str], kind: str | None) -> tuple[dict[str, Any], list[str]]:
     """Add facts to the note of that name, or to the one that is about the same things."""
     name, *facts = [redact(one_line(each)) for each in (call.name, *facts)]  # no slug holds a secret
-    facts = [*filter(None, facts)]
-    if not facts:
-        raise Refusal("the fact is empty; nothing was noted")
     with call.writing(call.scope or ("user" if kind == "user" else "project")) as shelf:
         title = name or _title(facts[0])
         is_own = name or call.enforce or call.require  # a rule that binds has a note of its own

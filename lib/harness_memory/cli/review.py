@@ -12,7 +12,7 @@ from ..memory.review import Item
 from ..notes import binding, lint, shelf
 from ..session import sessions
 from . import notes
-from .arguments import ALL, option, verb
+from .arguments import ALL, option, verb, words_in
 from .call import Call, one
 from .output import Refusal, bars, count, short
 
@@ -45,7 +45,7 @@ def _row(item: Item) -> dict[str, Any]:
 @verb(
     "review edit",
     option("ids", "ID", nargs=1),
-    option("words", "WORDS", "what the note is to say, in quotes"),
+    option("words", "WORDS", "what the note is to say, in quotes", type=words_in),
     notes.TOPIC,
     *notes.CONTENT,
     about="accept one in other words",

@@ -16,9 +16,9 @@ from ..recall.index import ARCHIVED, NOTE, SESSION, Source
 from ..recall.terms import path_term, terms
 from ..session import episode
 from ..session.sessions import day_and_id
-from .arguments import ALL_PROJECTS, SINCE, flag, limit, option, verb
+from .arguments import ALL_PROJECTS, SINCE, flag, limit, option, verb, words_in
 from .call import Call, project_name
-from .output import Refusal, cut, line, short, table
+from .output import cut, line, short, table
 
 _EXAMINED = 500  # of the best matches
 _REFRESH_SECONDS = 60.0
@@ -47,7 +47,7 @@ class Hit:
 
 @verb(
     "search",
-    option("words", "QUERY", "words, an error message, a path; a phrase in quotes", nargs="+"),
+    option("words", "QUERY", "words, an error message, a path; a phrase in quotes", nargs="+", type=words_in),
     limit(10),
     SINCE,
     ALL_PROJECTS,
@@ -60,8 +60,6 @@ class Hit:
 )
 def search(call: Call) -> int:
     words, project_dir = [word.casefold() for word in call.words], call.project.dir
-    if not any(word.strip() for word in words):
-        raise Refusal("search: the query is empty. Give at least one word.")
     hits = [] if call.archived_only else _narrowed(call, _ranked(call, words))
     if not hits and not call.archived_only:  # perhaps the words are parts of words
         sessions = (_session(project_dir, name) for name in reversed(episode.names(project_dir)))

@@ -23,9 +23,7 @@ _USES = ("read", "edited", "named")
 
 @verb("why", option("word", "ID", 'an id or its beginning, or "last" (default: the present session)', nargs="?"))
 def why(call: Call) -> int:
-    present = os.environ.get(settings.ENV_SESSION_ID, "")
-    is_present = present in [record.claude_id for record in call.records]
-    record = call.find_session(call.word or (present if is_present else "last"))
+    record = call.find_session(call.word or (call.current.id if call.current else "last"))
     directory = record.directory or record.project_dir  # which has no receipt
     log, page = load_receipt(directory).log, files.read_text(os.path.join(directory, settings.RECEIPT_FILE)).rstrip()
     return call.answer(log, [page or "Session %s: nothing was injected." % record.id])

@@ -12,7 +12,7 @@ from ..base.text import brief
 from ..memory import tasks, threads, views
 from ..memory.tasks import Task
 from ..memory.threads import Thread
-from .arguments import ALL_PROJECTS, flag, option, verb
+from .arguments import ALL_PROJECTS, flag, option, verb, words_in
 from .call import Call, one, project_name
 from .output import Refusal, count, fit, some
 
@@ -21,7 +21,7 @@ _FIELDS = ("id", "title", "state", "last_activity", "branch", "sessions", "next_
 _SHOWN = "{0.id}  {0.title}".format
 _THREAD = option("id", "ID", "the thread or one of its sessions, or the beginning of the id")
 _TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
-_TASK = option("name", "TASK", "its name; of a new one its title")
+_TASK = option("name", "TASK", "its name; of a new one its title", type=words_in)
 _PROGRESS = (
     option("--note", "TEXT", "what happened", default=""),
     option("--next", "TEXT", "all that remains (repeatable)", action="append"),
@@ -57,14 +57,12 @@ def open_work(call: Call) -> int:
     return call.answer(items, lines)
 
 
-@verb("thread rename", _THREAD, option("title", "TITLE"), about="give it a title")
+@verb("thread rename", _THREAD, option("title", "TITLE", type=words_in), about="give it a title")
 @verb("thread reopen", _THREAD, about="take it up again")
 @verb("thread close", _THREAD, about="what is open will not be done")
 def change_thread(call: Call) -> int:
     status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(call.action, "")
     title = "" if status else brief(call.title, settings.SUMMARY_LINE_CHARS)
-    if not status and not title:
-        raise Refusal("the title is empty; nothing was changed")
     chosen = _thread(call.project.dir, call.id)
     with views.lock(call.project.dir):
         threads.change(call.project.dir, chosen, clock.iso(call.now), status=status, title=title)
@@ -82,8 +80,6 @@ def _thread(project_dir: str, word: str) -> Thread:
 @verb("task start", _TASK, *_PROGRESS, about="begin a task", examples='task start "User login" --next "Schema"')
 def change_task(call: Call) -> int:
     project, is_done = call.project, call.action == "done"
-    if not call.name.strip():
-        raise Refusal("the title is empty; nothing was changed")
     if call.action == "checkpoint" and not (call.note or call.next or call.blocked):
         raise Refusal("nothing to note. Give --note, --next or --blocked")
     entry: dict[str, Any] = {"title": "", "note": brief(call.note, settings.ITEM_CHARS) or _TASK_NOTES[call.action]}
