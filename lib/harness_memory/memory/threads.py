@@ -18,11 +18,12 @@ from __future__ import annotations
 import marshal
 import os
 from _imp import source_hash  # SipHash, as for checked .pyc files: `zlib` would load a library
+from _operator import itemgetter  # built in, where `operator` would be loaded from a file
 
 from ..base import files, jsontext, settings
 from ..base.text import cut, hexdigest, one_line
 from ..session import episode
-from ..session.sessions import safe_id
+from ..session.sessions import is_episode_name, safe_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,23 +38,13 @@ _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
 _FORMAT, _HEAD_BYTES = 9, 12  # a chunk's hash and length
 
 
-class Row:
+class Row(tuple):  # type: ignore[type-arg]
     """What the views show of one episode: its line of INDEX.md, and the JSON of a thread of this session alone."""
 
-    # Mostly bytes: to decode and encode every text would cost a Stop more than all its other work.
-    __slots__ = (
-        *("closes", "ended", "keys", "line", "name", "rules", "stamp", "status", "steps", "tasks", "text", "thread"),
-        *("title", "values"),
-    )
-
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        self.values = values
-        self.name: str
-        self.thread: str
-        self.ended: str
-        self.status: str
-        self.name, self.thread, self.ended, self.status, self.stamp, self.title, self.tasks, *others = values
-        self.closes, self.steps, self.rules, self.keys, self.line, self.text = others
+    # Mostly bytes, and read in C: to decode or assign every value would cost a Stop more than all its other work.
+    __slots__ = ()
+    name, thread, ended, status, stamp, title, tasks = (property(itemgetter(at)) for at in range(7))
+    closes, steps, rules, keys, line, text = (property(itemgetter(at)) for at in range(7, 13))
 
 
 class Thread:
@@ -61,39 +52,46 @@ class Thread:
 
     __slots__ = ("fields", "finished", "id", "is_open", "is_work", "last_activity", "text")
 
-    def __init__(self, chain: list[Row], fact: dict[str, Any] | None, done: dict[bytes, str], is_newest: bool) -> None:
-        last = max(chain, key=lambda row: (row.ended, row.name)) if len(chain) > 1 else chain[0]
-        self.id, self.last_activity, self.finished, self.text = last.thread, last.ended, last.ended, last.text
-        self.is_open = last.status == OPEN or (last.status == ASKED and is_newest)
-        self.is_work = last.status != IDLE or any(row.status != IDLE for row in chain)
-        closed = [step for step in last.steps.split() if done.get(step, "") >= last.ended] if done else []
-        if len(chain) > 1:
-            # Oldest first, as the names are; but a fork may begin in the same second as its parent.
-            chain = sorted(chain, key=lambda row: not row.name.endswith("-%s.json" % self.id))
-            parts = [jsontext.loads(row.text) for row in chain]
-            titles = [row.title.decode() for row in chain if row.title]
-            self.fields.update(
-                sessions=[part["sessions"][0] for part in parts],
-                title=titles[-1] if titles else parts[0]["title"],
-                channels=sorted({channel for part in parts for channel in part["channels"]}),
-                opened_at=parts[0]["opened_at"],
-            )
-        if closed:
-            steps = [step for step in self.next_steps if hashed(step) not in closed]
-            self.is_open = self.is_open and bool(steps)
-            self.finished = self.finished if steps else max(done[step] for step in closed)
-            self.fields.update(next_steps=steps, **({} if steps else {"closed_at": self.finished}))
-        if closed or (last.status == ASKED and is_newest):
-            self.fields["status"] = self.state
-        if fact:
-            if fact["status"] == CLOSED and {hashed(step).decode() for step in self.next_steps} <= {*fact["dismissed"]}:
-                self.is_open, self.finished = False, max(fact["at"], self.last_activity)
-                self.fields["closed_at"] = self.finished
-            elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
-                self.is_open = True
-            self.fields.update(title=fact["title"] or self.title, status=self.state)
-        if fact or len(chain) > 1 or closed or (last.status == ASKED and is_newest):
-            self.text = jsontext.compact(self.fields).encode("utf-8", "replace")
+    def __init__(self, last: Row) -> None:
+        """The thread that ends with a session, and is that session alone until others `join` it."""
+        self.id: str
+        self.last_activity: str
+        _, self.id, self.last_activity, status, *_, self.text = last
+        self.finished, self.is_open, self.is_work = self.last_activity, status == OPEN, status != IDLE
+
+    def join(self, chain: list[Row]) -> None:
+        """Make it the thread of all these sessions."""
+        self.is_work = any(row.status != IDLE for row in chain)
+        # Oldest first, as the names are; but a fork may begin in the same second as its parent.
+        chain = sorted(chain, key=lambda row: not row.name.endswith("-%s.json" % self.id))
+        parts = [jsontext.loads(row.text) for row in chain]
+        titles = [row.title.decode() for row in chain if row.title]
+        self.update(
+            sessions=[part["sessions"][0] for part in parts],
+            title=titles[-1] if titles else parts[0]["title"],
+            channels=sorted({channel for part in parts for channel in part["channels"]}),
+            opened_at=parts[0]["opened_at"],
+        )
+
+    def close_steps(self, closed: dict[bytes, str]) -> None:
+        """Take out the steps that later sessions say they have done, and when."""
+        steps = [step for step in self.next_steps if hashed(step) not in closed]
+        self.is_open = self.is_open and bool(steps)
+        self.finished = self.finished if steps else max(closed.values())
+        self.update(next_steps=steps, status=self.state, **({} if steps else {"closed_at": self.finished}))
+
+    def obey(self, fact: dict[str, Any]) -> None:
+        """Be as a person said."""
+        if fact["status"] == CLOSED and {hashed(step).decode() for step in self.next_steps} <= {*fact["dismissed"]}:
+            self.is_open, self.finished = False, max(fact["at"], self.last_activity)
+            self.fields["closed_at"] = self.finished
+        elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
+            self.is_open = True
+        self.update(title=fact["title"] or self.title, status=self.state)
+
+    def update(self, **fields: Any) -> None:
+        self.fields.update(fields)
+        self.text = jsontext.compact(self.fields).encode("utf-8", "replace")
 
     @property
     def state(self) -> str:
@@ -124,7 +122,21 @@ def load(project_dir: str, rows: list[Row] | None = None) -> list[Thread]:
         done.update((step, max(row.ended, done.get(step, ""))) for step in row.closes.split())
     newest = max([row.ended for row in rows], default="")
     last = {row.thread for row in rows if row.ended == newest}
-    threads = [Thread(chain, facts.get(thread), done, last == {thread}) for thread, chain in chains.items()]
+    threads = []
+    for thread, chain in chains.items():
+        row = chain[0] if len(chain) == 1 else max(chain, key=lambda row: (row.ended, row.name))
+        each = Thread(row)
+        threads.append(each)
+        if len(chain) > 1:
+            each.join(chain)
+        if row.status == ASKED and last == {thread}:
+            each.is_open = True
+            each.update(status=OPEN)
+        closed = {step: done[step] for step in row.steps.split() if done.get(step, "") >= row.ended} if done else {}
+        if closed:
+            each.close_steps(closed)
+        if thread in facts:
+            each.obey(facts[thread])
     return sorted(threads, key=lambda thread: (thread.last_activity, thread.id), reverse=True)
 
 
@@ -146,14 +158,14 @@ def hashed(step: str) -> bytes:
 
 def load_cache(project_dir: str) -> dict[str, Row]:
     data = memoryview(files.read_part(os.path.join(project_dir, _CACHE), 64 << 20))
-    rows: dict[str, tuple[Any, ...]] = {}
+    rows: dict[str, Row] = {}
     while data:
         body = data[_HEAD_BYTES : _HEAD_BYTES + int.from_bytes(data[8:_HEAD_BYTES], "big")]
         if data[:8] != source_hash(_FORMAT, body):
             return {}  # another format, or damaged
-        rows.update((values[0], values) for values in marshal.loads(body))
+        rows.update([(values[0], Row(values)) for values in marshal.loads(body)])
         data = data[_HEAD_BYTES + len(body) :]
-    return {name: Row(values) for name, values in sorted(rows.items())}
+    return rows
 
 
 def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> None:
@@ -161,7 +173,7 @@ def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> Non
     path, new = os.path.join(project_dir, _CACHE), [row for row in rows if cached.get(row.name) is not row]
     is_whole = not cached or len({*cached, *(row.name for row in new)}) > len(rows)
     is_whole = is_whole or os.path.getsize(path) > (64 << 10) + 2 * sum([len(row.text) + len(row.line) for row in rows])
-    body = marshal.dumps([row.values for row in (rows if is_whole else new)], 2)
+    body = marshal.dumps([tuple(row) for row in (rows if is_whole else new)], 2)
     chunk = source_hash(_FORMAT, body) + len(body).to_bytes(_HEAD_BYTES - 8, "big") + body
     if is_whole:
         files.write(path, chunk)
@@ -175,8 +187,10 @@ def load_rows(
 ) -> list[Row]:
     """The row of each readable episode, oldest first; see `views.refresh` for `changed` and `written`."""
     rows, paths, failed = [], [], []
-    for name in episode.names(project_dir):
+    for name in files.names(os.path.join(project_dir, settings.EPISODES_DIR)):
         row = cached.get(name)
+        if row is None and not is_episode_name(name):
+            continue
         if row is None or changed in ("", name):
             try:
                 info = os.lstat(episode.path_of(project_dir, name))

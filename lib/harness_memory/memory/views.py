@@ -43,9 +43,8 @@ def refresh(
         if is_held:
             cached = threads.load_cache(project_dir)
             rows = threads.load_rows(project_dir, cached, changed, written)
-            if rows != [*cached.values()] or not all(
-                files.exists(os.path.join(project_dir, path)) for path in settings.VIEWS
-            ):
+            is_same = len(rows) == len(cached) and all(cached.get(row.name) is row for row in rows)
+            if not is_same or not all(files.exists(os.path.join(project_dir, path)) for path in settings.VIEWS):
                 update(project_dir, rows, cached)
     return is_held
 
@@ -113,9 +112,9 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
     shown = [each for number, each in enumerate(chains) if number < VIEW_ROWS or each.is_open]
-    parts = [part for thread in shown[:VIEW_ROWS] for part in (b",\n    ", thread.text)]
-    parts[:1] = [head[: -len("\n}\n")], b',\n  "threads": [', b"\n    " if parts else b""]
-    texts[_CONVERSATION_PATH] = b"".join([*parts, b"\n  ]\n}\n" if shown else b"]\n}\n"])  # copied once: it is long
+    lines = b",\n    ".join([thread.text for thread in shown[:VIEW_ROWS]])
+    parts = [head[: -len("\n}\n")], b',\n  "threads": [', *([b"\n    ", lines, b"\n  "] if shown else []), b"]\n}\n"]
+    texts[_CONVERSATION_PATH] = b"".join(parts)
     texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
     return texts
 

@@ -28,11 +28,13 @@ TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`
 if not TABLES:
     with open(TABLES_FILE, "rb") as _file:
         TABLES = jsontext.loads(_file.read())
+    _names: dict[str, tuple[str, ...]] = {}
     for _name, _words in TABLES.pop("words").items():
-        for _word in _words.split():
-            TABLES.setdefault("class", {}).setdefault(_word, []).append(_name)
+        _names.update([(word, (*_names.get(word, ()), _name)) for word in _words.split()])
+    _shared = {names: names for names in _names.values()}  # a hook reads each of them once
+    TABLES["class"] = {word: _shared[names] for word, names in _names.items()}
     TABLES["together"] = [(name, frozenset(need), frozenset(bar)) for name, (need, bar) in TABLES["together"].items()]
-CLASS: dict[str, list[str]] = TABLES["class"]
+CLASS: dict[str, tuple[str, ...]] = TABLES["class"]
 _PIECES: dict[str, list[str]] = TABLES["pieces"]
 _HEADLINE, _LEFT, _DECISION, _FACT = TABLES["coefficients"].values()
 _LEFT_LEAST = -2
