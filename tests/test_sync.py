@@ -335,6 +335,15 @@ def test_a_remote_with_code_or_for_everybody_is_refused(pair: list[Machine]) -> 
     assert not (machine.root / "sync" / "config.json").exists()
 
 
+def test_a_remote_that_came_after_the_last_session_leads_the_other_machine_to_it(pair: list[Machine]) -> None:
+    one, two = pair
+    support.git(one.repo, "remote", "remove", "origin")
+    session = one.work("Count the stock", "The stock is counted.", ("stock.py",))
+    support.git(one.repo, "remote", "add", "origin", "git@example.org:me/shop.git")
+    settle(pair)
+    assert [row["id"] for row in two.json("list")] == [session.id[:8]]
+
+
 def test_projects_and_old_sessions_can_be_left_out(pair: list[Machine], tmp_path: Path) -> None:
     one, two = pair
     one.live(3)

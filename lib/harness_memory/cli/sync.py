@@ -27,7 +27,7 @@ What others may keep: clones and backups of the remote, caches and forks of its 
 
 
 def _configured(call: Call) -> Store:
-    call.prepare(with_project=False)
+    call.prepare(with_project=os.path.isdir(call.project.dir))  # it may have a remote since its last session
     if not syncing.configuration(call.root).get("remote"):
         raise Refusal("no remote is set. Run: harness memory sync init URL")
     return Store(call.root, os.environ)
@@ -95,10 +95,8 @@ def init(call: Call) -> int:
     if not remote:
         raise Refusal("%s is not the address of a repository" % line(redact(url)))
     if remote in used and call.force < 2:
-        what = (
-            "%s holds the code of a project: its readers would read your memory. Name another, or add --force --force"
-        )
-        raise Refusal(what % line(redact(url)))
+        why = "holds the code of a project, whose readers would read your memory"
+        raise Refusal("%s %s. Name another, or add --force --force" % (line(redact(url)), why))
     if remote.partition("/")[0] in _PUBLIC and not call.private:
         question = "Is %s a private repository? A public one shows your memory to everybody. Type yes: " % line(remote)
         if not sys.stdin.isatty() or not confirm(question):
