@@ -35,7 +35,7 @@ _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_FORMAT, _HEAD_BYTES = 9, 12  # a chunk's hash and length
+_FORMAT, _HEAD_BYTES = 10, 12  # a chunk's hash and length
 
 
 class Row(tuple):  # type: ignore[type-arg]
@@ -43,21 +43,21 @@ class Row(tuple):  # type: ignore[type-arg]
 
     # Mostly bytes, and read in C: to decode or assign every value would cost a Stop more than all its other work.
     __slots__ = ()
-    name, thread, ended, status, stamp, title, tasks = (property(itemgetter(at)) for at in range(7))
-    closes, steps, rules, keys, line, text = (property(itemgetter(at)) for at in range(7, 13))
+    name, thread, ended, status, heading, text, stamp = (property(itemgetter(at)) for at in range(7))
+    title, tasks, closes, steps, rules, keys, line = (property(itemgetter(at)) for at in range(7, 14))
 
 
 class Thread:
     """A piece of work; `text` is its line in the view, `fields` what that says."""
 
-    __slots__ = ("fields", "finished", "id", "is_open", "is_work", "last_activity", "text")
+    __slots__ = ("fields", "finished", "id", "is_open", "is_work", "last_activity", "text", "title")
 
     def __init__(self, last: Row) -> None:
         """The thread that ends with a session, and is that session alone until others `join` it."""
-        self.id: str
-        self.last_activity: str
-        _, self.id, self.last_activity, status, *_, self.text = last
-        self.finished, self.is_open, self.is_work = self.last_activity, status == OPEN, status != IDLE
+        _, self.id, ended, status, self.title, self.text = last[:6]
+        self.last_activity: str = ended
+        self.finished: str = ended
+        self.is_open, self.is_work = status == OPEN, status != IDLE
 
     def join(self, chain: list[Row]) -> None:
         """Make it the thread of all these sessions."""
@@ -91,6 +91,7 @@ class Thread:
 
     def update(self, **fields: Any) -> None:
         self.fields.update(fields)
+        self.title = self.fields["title"]
         self.text = jsontext.compact(self.fields).encode("utf-8", "replace")
 
     @property
@@ -127,6 +128,8 @@ def load(project_dir: str, rows: list[Row] | None = None) -> list[Thread]:
         row = chain[0] if len(chain) == 1 else max(chain, key=lambda row: (row.ended, row.name))
         each = Thread(row)
         threads.append(each)
+        if len(chain) == 1 and row.status != ASKED and not done and not facts:
+            continue  # as nearly all are
         if len(chain) > 1:
             each.join(chain)
         if row.status == ASKED and last == {thread}:
@@ -163,7 +166,8 @@ def load_cache(project_dir: str) -> dict[str, Row]:
         body = data[_HEAD_BYTES : _HEAD_BYTES + int.from_bytes(data[8:_HEAD_BYTES], "big")]
         if data[:8] != source_hash(_FORMAT, body):
             return {}  # another format, or damaged
-        rows.update([(values[0], Row(values)) for values in marshal.loads(body)])
+        chunk = marshal.loads(body)
+        rows.update(zip(map(itemgetter(0), chunk), map(Row, chunk)))
         data = data[_HEAD_BYTES + len(body) :]
     return rows
 
@@ -251,7 +255,6 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
 
         left = review.columns(value)
     texts = [title, jsontext.compact(tasks) if tasks else "", " ".join(value.get("closes") or ())]
-    texts += [b" ".join(map(hashed, steps)).decode(), *left, line, jsontext.compact(thread)]
-    return Row(
-        (name, value["thread"], value["ended"], status, stamp, *[text.encode("utf-8", "replace") for text in texts])
-    )
+    texts += [b" ".join(map(hashed, steps)).decode(), *left, line]
+    text, *rest = [text.encode("utf-8", "replace") for text in (jsontext.compact(thread), *texts)]
+    return Row((name, value["thread"], value["ended"], status, thread["title"], text, stamp, *rest))
