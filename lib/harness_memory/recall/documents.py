@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..notes.note import Note
 
 _TEXT_MAX_CHARS = 64 * 1024
-_PASSAGE_CHARS = 400  # sentences of one speaker are joined up to it
+_PASSAGE_CHARS = 160  # sentences of one speaker are joined up to it
 _PATHS_SHOWN = 24
 _SAME_CHARS = 40  # what starts like something said is the same
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _EXAMINED = 8  # documents whose passages are compared
 _BEFORE, _AFTER, _NEAR = 0.35, 0.15, 0.2  # of a neighbour's worth: the passage before, after, two away
-_ANSWER = 1.4  # of a question's worth, for the passage after it
+_ANSWER = 0.9  # of a question's worth, for the passage after it
 _PASSAGE_WEIGHT = 0.25  # of the best passage, in the order of documents
 # The chance of being right: a logistic function of features that do not grow with the prompt, fitted once.
 _WEIGHTS = {
@@ -37,7 +37,7 @@ _WEIGHTS = {
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
 _UNKNOWN_IN_TALK = 0.6
-_SCORE_MIN, _NEAR_MIN = 0.3, 0.25  # of the best, to be shown, to name files near it
+_SCORE_MIN, _NEAR_MIN = 0.5, 0.25  # of the best, to be shown, to name files near it
 _FILES_CHARS, _FILE_MIN = 540, 0.1  # the least weight, of the greatest
 
 

@@ -23,12 +23,11 @@ _TERMS_MIN = 6  # read even beyond _POSTINGS_MAX
 _CANDIDATES = 500  # by their words; only these are ranked further
 _PROMPTS_MAX = 5  # latest of this session
 _SATURATION = 1.3  # BM25's k1
-_LENGTH_SHARE = 0.55  # BM25's b
+_LENGTH_SHARE = 0.65  # BM25's b
 _FRAMING_WEIGHT = 0.45  # of words that frame a request
 _CONTEXT_WEIGHT = 0.5  # of words in this session's earlier prompts and its branch
-_RECENCY_OF_WORK = 1.5
-_RECENCY_OF_WORDS = 0.3  # of notes, and of sessions that changed no file
-_RECENCY_DAYS = 3.0
+_RECENCY_OF_WORK = (1.5, 3.0)  # strength, days
+_RECENCY_OF_WORDS = (0.5, 2000.0)  # of notes, and of sessions that changed no file
 _USUAL_DAYS = 30.0
 _WINDOW_WEIGHT = 0.5  # for a document of the time that the prompt names
 # Of the best score:
@@ -140,8 +139,8 @@ def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[st
 def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> None:
     """Multiply by a factor that is 1 at `USUAL_DAYS`, so that all kinds stay comparable; favour the time named."""
     times = source.times
-    scale = 1 / (86400 * _RECENCY_DAYS)
-    usual = 1 / sqrt(1 + _USUAL_DAYS / _RECENCY_DAYS)
+    kinds = (_RECENCY_OF_WORDS, _RECENCY_OF_WORK)
+    recencies = [(strength, 86400 * days, 1 + strength / sqrt(1 + _USUAL_DAYS / days)) for strength, days in kinds]
     start, end = 1.0, 0.0
     text = query.text[:1000].lower()
     if any(mark in text for mark in _TIME_MARKS):
@@ -149,9 +148,9 @@ def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> N
 
         start, end = window(text, now)
     for number in scores:
-        strength = _RECENCY_OF_WORK if source.breadths[number] else _RECENCY_OF_WORDS
+        strength, scale, usual = recencies[source.breadths[number] > 0]
         age = max(0.0, now - times[number])
-        scores[number] *= (1 + strength / sqrt(1 + age * scale)) / (1 + strength * usual)
+        scores[number] *= (1 + strength / sqrt(1 + age / scale)) / usual
         if start <= times[number] <= end:
             scores[number] *= 1 + _WINDOW_WEIGHT
 
