@@ -141,7 +141,7 @@ def test_rules_lists_every_rule_with_its_origin(world: World) -> None:
     path = write_rules(world.repo / ".claude", {"tiers": {"git.force-push-own": "ask"}})
     result = world.run("guard", "rules", "--json")
     assert result.code == 0
-    listed = {rule["id"]: rule for rule in result.json["rules"]}
+    listed = {rule["id"]: rule for rule in result.json}
     assert set(listed) == {*rules.RULES, "deploy"}
     assert {name: (rule["tier"], rule["whose"]) for name, rule in listed.items() if rule["whose"] != "default"} == {
         "git.clean": ("log", "yours"),
@@ -164,7 +164,6 @@ def test_a_broken_rule_file_is_reported_everywhere(world: World, content: Any, m
     write_rules(world.repo / ".claude", content)
     result = world.run("guard", "rules")
     assert (result.code, message in result.stdout) == (1, True)
-    assert message in world.run("guard", "rules", "--json").json["problems"][0]
     assert message in world.run("guard", "check", "git clean -fdx").stdout
     put_in(world)
     (text,) = [check["text"] for check in world.json("status")["health"] if check["topic"] == "guard"]
@@ -192,12 +191,12 @@ def test_the_installed_hook_answers_the_sample_calls(world: World) -> None:
     path = put_in(world)
     before = world.files()
     result = world.run("guard", "test", "--json")
-    assert (result.code, result.json["passed"]) == (0, True), result.json
-    assert [(case["expected"], case["got"]) for case in result.json["cases"]] == [(c[0], c[0]) for c in selftest.CASES]
+    assert result.code == 0, result.json
+    assert [(case["expected"], case["got"]) for case in result.json] == [(c[0], c[0]) for c in selftest.CASES]
     assert world.files() == before
     path.write_text(path.read_text().replace('|| \\"$p', '|| : \\"$p'))
     result = world.run("guard", "test")
-    assert (result.code, "FAIL  Bash  deny      silent" in result.stdout) == (1, True)
+    assert (result.code, "FAIL   Bash  deny      silent" in result.stdout) == (1, True)
 
 
 # allow-once --------------------------------------------------------------------------------------
@@ -249,7 +248,7 @@ def test_a_rule_of_a_note_is_checked_listed_and_allowed_once_like_any_other(worl
         "note.no-npm",
         hook(world, "npm i left-pad")["permissionDecisionReason"],
     )
-    (listed,) = [each for each in world.run("guard", "rules", "--json").json["rules"] if each["id"] == "note.no-npm"]
+    (listed,) = [each for each in world.run("guard", "rules", "--json").json if each["id"] == "note.no-npm"]
     assert (listed["tier"], listed["from"], listed["match"]) == ("deny", "project/no-npm", ["command: npm install*"])
     code, page = type_into(world, ["guard", "allow-once", "npm i left-pad"], b"yes\n")
     assert (code, "Allowed once" in page) == (0, True), page

@@ -97,4 +97,4 @@ def test_transcript_shows_what_the_client_keeps(world: World) -> None:
     assert world.memory("transcript", session.id[:8], "--grep", "nowhere").code == 1
     Path(session.transcript_path).unlink()
     gone = world.memory("transcript", session.id[:8])
-    assert (gone.code, "cannot read the transcript" in gone.stderr) == (2, True)
+    assert (gone.code, "is gone" in gone.stderr) == (2, True)

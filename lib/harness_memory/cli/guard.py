@@ -49,7 +49,7 @@ def check(call: Call) -> int:
         rows += [["  %d" % number, first[1]], *(["", "%s  %s" % detail] for detail in details)]
     steps = ["", "Understood as", *table(rows, right=(0,), is_cut=True)] if rows else []
     unread = ["Could not be read: " + cut(line(part), columns() - 20) for part in facts["unread"]]
-    lines = [*_verdict_lines(facts), *steps, *unread, *problem_lines(facts["problems"])]
+    lines = [*_verdict_lines(facts), *steps, *unread, *("Problem: " + problem for problem in facts["problems"])]
     return call.answer(facts, lines, 1 if facts["verdict"] in _STOPPED else 0)
 
 
@@ -60,14 +60,15 @@ def test(call: Call) -> int:
         raise Refusal("no guard to test: it is %s. To add it, %s --guard" % (guard.line(), installs.INSTALL))
     trials = [each for command in guard.commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
     failed = [trial.problem for trial in trials if trial.problem]
-    rows = [["", "TOOL", "EXPECTED", "GOT", "MS", "CALL"]]
-    for trial in trials:
-        cells = [trial.tool, trial.expected, trial.got, "%.0f" % trial.milliseconds, line(trial.about)]
-        rows.append(["FAIL" if trial.problem else "ok", *cells])
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
-    lines = [*table(rows, right=(4,), is_cut=True), *map(line, failed), total]
-    value = {"passed": not failed, "cases": [trial._asdict() for trial in trials]}
-    return call.answer(value, lines, 1 if failed else 0)
+    after = ["", *map(line, failed), total]
+    head = "STATE TOOL EXPECTED GOT #MS=milliseconds CALL=about"
+    return call.listing(head, trials, _trial, total, after) or min(len(failed), 1)
+
+
+def _trial(trial: selftest.Outcome) -> dict[str, Any]:
+    state = "FAIL" if trial.problem else "ok"
+    return {**trial._asdict(), "state": state, "milliseconds": round(trial.milliseconds)}
 
 
 @verb(
@@ -204,12 +205,7 @@ def rules(call: Call) -> int:
         listed.append({**rule, "remedy": remedy, "match": matches.get(name)})
     if not listed:
         raise Refusal('unknown rule "%s". All of them: harness guard rules' % call.id)
-    rows = [["ID", "TIER", "FROM", "FOR A CALL THAT"]]
-    rows += [[line(rule[key]) for key in ("id", "tier", "whose", "reason")] for rule in listed]
-    rows = rows if call.id is None else [[key, line(each)] for key, each in listed[0].items() if each]
-    lines = [*table(rows, is_cut=call.id is None), *problem_lines(here.problems)]
-    return call.answer({"rules": listed, "problems": here.problems}, lines, 1 if here.problems else 0)
-
-
-def problem_lines(problems: list[str]) -> list[str]:
-    return ["", *("Problem: " + line(problem) for problem in problems)] if problems else []
+    after, code = ["Problem: " + problem for problem in here.problems], min(len(here.problems), 1)
+    if call.id is not None:
+        return call.answer(listed[0], [*table([[key, line(each)] for key, each in listed[0].items() if each]), *after])
+    return call.listing("ID TIER FROM=whose REASON", listed, lambda rule: rule, "", after) or code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Iterator
 
 from ..base import redact, settings
@@ -86,12 +87,9 @@ def _facts(record: Record) -> list[list[str]]:
 def transcript(call: Call) -> int:
     record = call.find_session(call.word)
     path = str(record.meta.get("transcript") or (record.episode or {}).get("transcript") or "")
-    try:
-        reading = transcripts.Reading(path, None)
-    except OSError as error:
-        reason = "%s: %s" % (short(path), error.strerror) if path else "session %s has none" % record.id
-        left = "What is left: harness memory show %s" % record.id
-        raise Refusal("cannot read the transcript: %s. %s" % (reason, left)) from None
+    if not os.path.isfile(path):
+        raise Refusal(f"the transcript of {record.id} is gone. What is left: harness memory show {record.id}")
+    reading = transcripts.Reading(path, None)
     with reading.file:
         entries = [each for entry in reading.entries(lambda: True) for each in _said(entry)]
     hits = [at for at, each in enumerate(entries) if call.grep.casefold() in each["text"].casefold()]
