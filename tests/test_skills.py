@@ -12,7 +12,7 @@ import pytest
 import support
 
 from harness_memory import cli
-from harness_memory.base import invocation
+from harness_memory.base import invocation, settings
 from harness_memory.base.text import hexdigest
 from harness_memory.setup import settingsfile
 from harness_memory.setup.installation import PLUGIN_COMMAND, Installation
@@ -32,7 +32,7 @@ def test_a_skill_is_short_named_and_uses_only_known_verbs(name: str) -> None:
     assert re.findall(r"^name: (.+)$", head, re.M) == [name]
     assert len(re.findall(r"^description: .{40,}$", head, re.M)) == 1
     spans = re.findall(r"`([a-z]+)(?: [^`]*)?`", body)
-    types = {"feedback", "project", "user", "reference", "local"}
+    types = {*settings.NOTE_TYPES, "local"}
     verbs = {*spans, *re.findall(r"harness memory ([a-z]+)", text)} - types
     assert verbs
     assert verbs <= {row[0] for row in cli.verbs("memory")}

@@ -167,7 +167,9 @@ STEP_HASH_CHARS = 12
 ACTIVE_TASKS_SHOWN = 20
 
 # Notes
-NOTE_TYPES = ("user", "feedback", "project", "reference")
+# How many days an older note of a type may rank before a newer one.
+NOTE_TYPE_HEADSTART_DAYS = {"feedback": 180, "user": 90, "decision": 60, "project": 30, "reference": 0}
+NOTE_TYPES = tuple(NOTE_TYPE_HEADSTART_DAYS)
 TEAM_SCOPE = "team"  # notes of the checkout, in its .claude/memory
 NOTE_SCOPES = ("local", "project", TEAM_SCOPE, "user")  # the nearer wins
 ENFORCE = ("remind", "ask", "deny")  # how firmly a note binds
@@ -178,7 +180,6 @@ NOTE_DESCRIPTION_CHARS = 160
 NOTE_UNUSED_DAYS = 182  # six months without use or verification
 NOTES_INDEX_LINES = 200  # a longer index is not read
 NOTES_INDEX_BYTES = 25 * 1024
-NOTE_TYPE_HEADSTART_DAYS = {"feedback": 180, "user": 90, "project": 30, "reference": 0}  # in the ranking by date
 
 # Audit
 SECURITY_DIR = "SECURITY"

@@ -16,6 +16,7 @@ from .arguments import ALL, option, verb, words_in
 from .call import Call, one
 from .output import Refusal, bars, count, short
 
+_TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
 _IDS = option("ids", "ID", nargs="*")
 
@@ -68,7 +69,7 @@ def settle(call: Call) -> int:
         value, said, note = _row(item), ["Rejected: " + item.text], ""
         if call.action != "reject":
             text = call.words if call.action == "edit" else item.text
-            value, said = notes.keep(call, [text], call.type or ("feedback" if item.kind == "rule" else "project"))
+            value, said = notes.keep(call, [text], call.type or _TYPES[item.kind])
             note = value["note"]
         verdict = review.ACCEPTED if note else review.REJECTED
         review.record(call.project.dir, verdict, call.now, key=item.key, note=note, session=item.session)
