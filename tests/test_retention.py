@@ -122,7 +122,7 @@ def test_session_without_episode_is_thinned_and_then_leaves(world: World) -> Non
 
 def test_running_session_is_neither_pruned_nor_archived(world: World) -> None:
     mine = aged(world, 50, "long ago")
-    session = sessions.find_short(str(world.project), mine)
+    session = sessions.load(str(next(world.project.glob("WORK/*/" + mine))))
     assert session
     project = identity.locate(str(world.root), str(world.repo), str(world.repo))
     sessions.activate(project, session, {}, str(world.repo), {})

@@ -73,12 +73,9 @@ def _as_deed(line: str) -> str:
 
 def reports(statements: list[Statement]) -> dict[Statement, float]:
     """What Claude says of its work, with how well each says it."""
-    said = [each for each in statements if each.by == "c" and each.text[-1:] not in "?？"]
-    return {
-        each: each.headline / 10 + each.weight / 40 + max(each.sure, -20) / 25
-        for each in said
-        if "l" not in each.kinds and "r" not in each.kinds
-    }
+    said = [each for each in statements if each.by == "c" and "l" not in each.kinds and "r" not in each.kinds]
+    said = [each for each in said if each.text[-1:] not in "?？"]
+    return {each: each.headline / 10 + each.weight / 40 + max(each.sure, -20) / 25 for each in said}
 
 
 def leads(worth: dict[Statement, float]) -> list[Statement]:
@@ -119,9 +116,8 @@ def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]
 
 def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
     """The steps of a plan, each with a box that is ticked when the session says it is done."""
-    if len(plan) < 2:
-        return []
-    said = [stems(words_of(unit.text)) for unit in statements if unit.by == "c" and "l" not in unit.kinds]
+    texts = [unit.text for unit in statements if plan and unit.by == "c" and "l" not in unit.kinds]
+    said = [stems(words_of(text)) for text in texts]
     return ["[%s] %s" % ("x" if is_covered(step, said) else " ", step) for step in plan[1:]]
 
 
@@ -129,8 +125,7 @@ def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]
     """Folders, languages and names that come up again and again; none where nothing does."""
     folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0] != "."]
     endings = [_LANGUAGES.get(file.rpartition(".")[2].lower(), "") for file in files]
-    coded = [each.text for each in statements if "`" in each.text]
-    quoted = [name for text in coded for name in dict.fromkeys(text.split("`")[1::2])]
+    quoted = [name for each in statements for name in dict.fromkeys(each.text.split("`")[1::2])]
     names = [name for name in quoted if name.isidentifier() and 3 < len(name) < 30]
     places = [name for name in (*folders, *endings) if name and name not in _COMMON]
     return list(dict.fromkeys([*([skill] if skill else []), *_often(places, 1)[:5], *_often(names, 2)[:3]]))

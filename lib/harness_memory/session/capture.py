@@ -224,11 +224,8 @@ class Capture:
 
 
 def keep(items: list[Any], item: Any, limit: int) -> None:
-    """Put an item last, once, and let the oldest go."""
-    if item in items:
-        items.remove(item)
-    items.append(item)
-    del items[:-limit]
+    """Put an item that is not empty last, once, and let the oldest go."""
+    items[:] = [*(each for each in items if each != item), *filter(None, [item])][-limit:]
 
 
 def is_prompt(text: str) -> bool:

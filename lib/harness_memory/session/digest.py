@@ -52,34 +52,26 @@ class Statement:
     `by` is "u" (the user) or "c" (Claude); `weight` how much it says; `headline` and `sure` how well it would do as a
     headline, and as a decision or fact, in tenths. `kinds` has a letter for each thing it is: "l" left to do, "o" put
     down as open, "b" blocked, "d" decision, "f" fact, "r" rule, "s" work that is done, "w" of a turn with changes.
-    On disk it is a row: all of that in this order, `text` last, between tabs.
+    On disk it is a row: all of that in this order, `text` last, between tabs. `kept` is that of an unchanged one.
     """
 
-    __slots__ = ("_row", "by", "headline", "kinds", "sure", "text", "turn", "weight")
+    __slots__ = ("by", "headline", "kept", "kinds", "sure", "text", "turn", "weight")
 
     def __init__(
-        self, turn: int, by: str, weight: int, headline: int, sure: int, kinds: str, text: str, row: str = ""
+        self, turn: int, by: str, weight: int, headline: int, sure: int, kinds: str, text: str, kept: str = ""
     ) -> None:
         self.turn, self.by, self.weight, self.headline, self.sure = turn, by, weight, headline, sure
-        self.kinds, self.text, self._row = kinds, text, row
-
-    def close(self) -> None:
-        """Nothing of it is left to do."""
-        self.kinds, self._row = self.kinds.replace("l", "").replace("o", ""), ""
+        self.kinds, self.text, self.kept = kinds, text, kept
 
     def row(self) -> str:
         head = self.turn, self.by, self.weight, self.headline, self.sure
-        return self._row or "%d\t%s\t%d\t%d\t%d\t%s\t%s" % (*head, self.kinds, self.text)
+        return self.kept or "%d\t%s\t%d\t%d\t%d\t%s\t%s" % (*head, self.kinds, self.text)
 
 
 def from_rows(rows: list[str]) -> list[Statement]:
     """Statements as they were kept; what a forgotten sentence left of a row is none."""
-    found = [(row, row.split("\t", 6)) for row in rows]
-    return [
-        Statement(int(part[0]), part[1], int(part[2]), int(part[3]), int(part[4]), part[5], part[6], row)
-        for row, part in found
-        if len(part) == 7 and part[6]
-    ]
+    found = [(row, row.split("\t", 6)) for row in rows if row.count("\t") > 5 and row[-1] != "\t"]
+    return [Statement(int(p[0]), p[1], int(p[2]), int(p[3]), int(p[4]), p[5], p[6], row) for row, p in found]
 
 
 def of_prompt(text: str, turn: int) -> list[Statement]:
@@ -183,7 +175,7 @@ def settle(statements: list[Statement], newer: list[Statement], turn: int) -> No
     later = [stems(words_of(each.text)) for each in newer] if left else []
     for each in left:
         if "o" not in each.kinds or turn - each.turn > _OPEN_TURNS or is_covered(each.text, later):
-            each.close()
+            each.kinds, each.kept = each.kinds.replace("l", "").replace("o", ""), ""
 
 
 def fitted(statements: list[Statement]) -> list[Statement]:

@@ -94,12 +94,6 @@ def all_directories(project_dir: str) -> list[str]:
     return [path for day in days for path in files.folders(day)]
 
 
-def find_short(project_dir: str, short_id: str) -> Session | None:
-    """The newest session with this short id."""
-    paths = [path for path in all_directories(project_dir) if os.path.basename(path) == short_id]
-    return load(paths[-1]) if paths else None
-
-
 def open_session(project_dir: str, claude_id: str, now: float, project_name: str) -> Session:
     """The session's record on disk, or a new one that is not saved yet; the caller holds the session's lock."""
     marker = read_marker(project_dir, claude_id)

@@ -71,7 +71,8 @@ def _complete(context: Context, path: str) -> None:
     from . import checkpoint, record
 
     short_id = checkpoint.claim_owner(path)
-    owner = sessions.find_short(context.project_dir, short_id) if short_id else None
+    paths = [path for path in sessions.all_directories(context.project_dir) if os.path.basename(path) == short_id]
+    owner = sessions.load(paths[-1]) if paths else None
     if owner and not sessions.read_marker(context.project_dir, owner.claude_id):
         with sessions.lock(context.project_dir, owner.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
             if held:

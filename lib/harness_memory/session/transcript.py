@@ -108,9 +108,8 @@ def absorb(
             state.title = brief_of(title, settings.SUMMARY_LINE_CHARS) or state.title
             continue
         if entry.get("isCompactSummary") and (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
-            state.note_summary(
-                "".join(clean(each.get("text"), settings.TEXT_FIELD_MAX_CHARS) for each in blocks(entry))
-            )
+            texts = [clean(each.get("text"), settings.TEXT_FIELD_MAX_CHARS) for each in blocks(entry)]
+            state.note_summary("".join(texts))
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
             continue
         state.leaf = identifier(entry.get("uuid")) or state.leaf
@@ -169,7 +168,7 @@ def _add_prompt(state: Capture, entry: dict[str, Any], text: str) -> None:
     if text.startswith("<command-message>"):
         name = text.partition("<command-name>")[2].partition("</command-name>")[0].lstrip("/")
         arguments = text.partition("<command-args>")[2].partition("</command-args>")[0]
-        _add_skill(state, name)
+        keep(state.skills, brief(name, settings.SKILL_CHARS), _NAMES_KEPT)
         text = ("/%s %s" % (name, arguments)).strip()
     state.add_prompt(identifier(entry.get("promptId")), text)
 
@@ -183,7 +182,8 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
     if name in ("WebFetch", "WebSearch") or name.startswith("mcp__"):
         keep(state.outside, name, _NAMES_KEPT)
     elif name == "Skill":
-        _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
+        skill = clean(options.get("skill") or options.get("command"), 200)
+        keep(state.skills, brief(skill, settings.SKILL_CHARS), _NAMES_KEPT)
     elif name == "Read":
         detail = clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/")
         _add_looked(state, detail, "")
@@ -264,11 +264,6 @@ def _add_looked(state: Capture, path: str, command: str) -> None:
     for word in words:
         if identifier(word.replace("/", "-").replace(".", "-")):
             keep(state.looked, word, settings.FILES_IN_EPISODE)
-
-
-def _add_skill(state: Capture, name: str) -> None:
-    if name:
-        keep(state.skills, brief(name, settings.SKILL_CHARS), _NAMES_KEPT)
 
 
 def _dict(value: object) -> dict[str, Any]:
