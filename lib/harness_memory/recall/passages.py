@@ -37,8 +37,8 @@ _WEIGHTS = {
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
 _UNKNOWN_IN_TALK = 0.6
-_SCORE_MIN, _NEAR_MIN = 0.5, 0.25  # of the best, to be shown, to name files near it
-_FILES_CHARS, _FILE_MIN = 540, 0.1  # the least weight, of the greatest
+_SCORE_MIN = 0.5  # of the best, to be shown
+_FILES_CHARS = 540
 
 
 class Item:
@@ -69,7 +69,7 @@ def pick(
     near, left = [], _FILES_CHARS
     for path in sorted(weights, key=lambda path: -weights[path]):
         left -= len(path) + 2
-        if left >= 0 and weights[path] >= _FILE_MIN * max(weights.values()):
+        if left >= 0:
             near.append(path)
     for item in picked:
         held = {*source.record(item.number).files}
@@ -80,7 +80,7 @@ def pick(
 def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
     """The files of the best documents by how many are about them, and by what prompt and session name and change."""
     weights: dict[str, float] = {}
-    for item in [each for each in items if each.score >= _NEAR_MIN * items[0].score]:
+    for item in items:
         paths = source.record(item.number).files
         for path in paths:
             weights[path] = weights.get(path, 0.0) + (item.score / items[0].score) ** 2 / sqrt(len(paths))
