@@ -181,18 +181,18 @@ class Capture:
     def _take(self, by: str, text: str) -> None:
         """Replace what this turn's prompt or answer says; what is said again stands once."""
         if is_housekeeping(next(reversed(self.prompts()), "")):
-            return None
+            return
         from . import digest  # which a prompt's hook does not need
 
         if by == "u":
             if text.lower().startswith(_PLAN):
                 self.plan = digest.plan_steps(text.partition(":")[2]) or self.plan
-            return self._keep(digest.of_prompt(text, self.number), by)
+            self._keep(digest.of_prompt(text, self.number), by)
+            return
         about = [each.text for each in self.said_so_far() if each.turn == self.number and each.by == "u"]
         about += self.files[-self.turn_files :] if self.turn_files else []
         subject = digest.stems(digest.words_of(" ".join(about)))
         self._keep(digest.of_answer(text, self.number, subject, bool(self.turn_files)), by)
-        return None
 
     def _keep(self, newer: list[Statement], by: str = "") -> None:
         """Add statements, in place of those that this turn's words `by` the same side were, and of the same words."""

@@ -243,9 +243,8 @@ def _headline(state: Capture, said: list[dict[str, Any]], statements: list[State
     """The checkpoint's first sentence, else the commits, else the plan, else what an answer says best, else the ask."""
     limit = settings.SUMMARY_LINE_CHARS - (len(cut_off) + 3 if cut_off else 0)
     subjects = [each for each in state.commits if not each.startswith(("Merge ", "fixup!", "WIP", "wip"))]
-    is_answered = any(each.by == "c" for each in statements) and (
-        not cut_off or len({each.turn for each in statements}) > 1
-    )
+    turns = {each.turn for each in statements if cut_off}
+    is_answered = any(each.by == "c" for each in statements) and (not cut_off or len(turns) > 1)
     prompts = [ask for ask in state.prompts() if not capture.is_housekeeping(ask)]
     if said and said[-1]["what_was_done"]:
         line = first_sentence(said[-1]["what_was_done"], limit)

@@ -194,21 +194,18 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
 
         command = clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS)
         _add_looked(state, "", command[: settings.PATH_CHARS])
-        detail = [
-            brief(passage(command, 200).replace("\n", "; "), 200),
-            brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS),
-        ]
-        detail += [os.path.join(cwd, path) for path in shell.written(command)]
+        message = brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS)
+        written = [os.path.join(cwd, path) for path in shell.written(command)]
+        detail = [brief(passage(command, 200).replace("\n", "; "), 200), message, *written]
     elif name == "ExitPlanMode":
         from .digest import plan_steps
 
         detail = plan_steps(passage(clean(options.get("plan"), settings.TURN_CHARS), settings.TURN_CHARS))
     elif name == "TodoWrite":
         todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
-        texts = [
-            (brief_of(todo.get("content"), settings.ITEM_CHARS), brief_of(todo.get("status"), 20)) for todo in todos
-        ]
-        detail = {str(number): [*text] for number, text in enumerate(texts, 1)}
+        texts = [brief_of(todo.get("content"), settings.ITEM_CHARS) for todo in todos]
+        states = [brief_of(todo.get("status"), 20) for todo in todos]
+        detail = {str(number): [*todo] for number, todo in enumerate(zip(texts, states), 1)}
     elif name == "TaskCreate":
         detail = subject
     elif name == "TaskUpdate":
