@@ -14,7 +14,6 @@ from ..base.text import brief
 _MOST = 12  # rules of one prompt
 _LEAST, _VETO = 3.0, -5.0  # scores of a rule, and of a clause that speaks for its whole sentence
 _PAGE_LINES, _HEAD_CHARS = 20, 80  # from how many on a prompt is a page; where it says what follows
-_LONG = 32  # words; rules are shorter
 _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
 _QUOTES = ('"', "“", "«", "「", "（")
@@ -57,8 +56,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
     if len(prompt) > 2 * _READ_CHARS:
         prompt = prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
     lines = [] if prompt.startswith((*_words["pasted"],)) else prompt.replace("’", "'").split("\n")
-    is_undone = any(word in prompt[:_HEAD_CHARS].lower() for word in _words["undo"])
-    place = (" @page" if len(lines) > _PAGE_LINES else "") + (" @undone" if is_undone else "")
+    place = " @page" if len(lines) > _PAGE_LINES else ""
     is_code = is_headed = is_cited = False
     found: list[tuple[str, str]] = []
     for line in lines:
@@ -74,7 +72,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
             continue
         is_item = bare[0] in "-*•+0123456789"
         is_headed = is_headed and is_item
-        if bare[0] in "><|$%@{}[" or line[:4] == "    " or any(mark in bare for mark in _words["code"]):
+        if bare[0] in "><|$%@{}[✅❌" or line[:4] == "    " or any(mark in bare for mark in _words["code"]):
             continue
         bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
         head = bare[:_HEAD_CHARS].partition(": ")[0].lower() if ": " in bare[:_HEAD_CHARS] or len(bare) < 20 else ""
@@ -130,7 +128,7 @@ def _normal(text: str, marks: str) -> str:
 
 
 def _marks(text: str, words: list[str]) -> list[str]:
-    """What single words do not show: a question, a report, a habit, whose duty it is, names of code."""
+    """What single words do not show: a question, a report, a habit and what it excludes, whose duty it is, names."""
     marks = ["@asks"] if text.rstrip(" )\"'").endswith(("?", "？")) or text[:1] == "¿" else []
     is_work = not {*words}.isdisjoint(_words["work"])
     is_program = not is_work and not {*words}.isdisjoint(_words["program"])
@@ -142,17 +140,19 @@ def _marks(text: str, words: list[str]) -> list[str]:
             marks += ["@behaves"] if after in _words["behaviour"] else []
         elif (before, word) == ("^", "we") and after not in _words["once"] and after[-2:] != "ed":
             marks += ["@habit"]
-        elif word in _words["duties"]:  # "tests must", but "the tooltip must"
-            is_product = is_program and before not in _words["binders"]
-            marks += ["@duty"] if before in _words["work"] else ["@product"] if is_product else []
+        elif word in _words["duties"]:  # "the tooltip must", but "we must"
+            marks += ["@product"] if is_program and before not in _words["binders"] else []
             marks += ["@behaves"] if after in _words["behaviour"] else []
         elif (before, word) == ("^", "stop") and after[-3:] == "ing":
             marks += ["@stop"]
-    start, thing = [*words, "", "", ""][2:5:2]
-    marks += ["@not"] if start == "don't" and thing not in _words["definite"] else []
-    marks += ["@work"] if is_work else ["@program"] if is_program else []
+        elif word in _words["contrasts"] and ("@habit" in marks or words[2] in _words["work"]):
+            marks += ["@contrast"]
+    start = [*words, ""][2]
+    marks += ["@product"] if is_program and start in _words["general"] else []
+    marks += ["@program"] if is_program else []
     marks += ["@how-work"] if is_work and start in _words["manner"] else []
     marks += ["@these"] if sum([word in _words["these"] for word in words]) > 1 else []
-    marks += ["@long"] if len(words) > _LONG else []
+    marks += ["@short"] if len(words) < 5 and text.isascii() else []
     names = [word for word in text.split() if word.isascii() and word[1:] not in (word[1:].lower(), word[1:].upper())]
-    return [*marks, "@names"] if len(names) > 1 or any("_" in word[1:-1] for word in words) else marks
+    has_name = len(names) > 1 or any("_" in word[1:-1] or "." in word[1:-1] for word in words)
+    return [*marks, "@names"] if has_name else marks
