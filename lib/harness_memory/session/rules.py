@@ -65,7 +65,8 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         is_code = is_code != is_fence
         if is_code or is_fence or not bare:
             continue
-        if _is_heading(bare):
+        heading, is_bold = bare.strip("#* "), bare[:2] == "**" and bare.rstrip(":").endswith("**")
+        if len(heading) < 60 and (bare[0] == "#" or is_bold or heading[-1:] in (":", "：")):
             words = [word for word in bare.lower().strip("#*:： ").split() if word not in _words["modifiers"]]
             is_headed = len(words) == 1 and any(word in words[0] for word in _words["headings"])
             is_cited = is_cited or any(word in bare.lower() for word in _words["cited"])
@@ -83,12 +84,6 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         parts = [part.strip() for part in bare.split("\n") if part.count('"') % 2 == 0]
         found += [(part, marks) for part in parts if part[:1] not in ("", *_QUOTES)]
     return found
-
-
-def _is_heading(line: str) -> bool:
-    bare = line.strip("#* ")
-    is_bold = line[:2] == "**" and line.rstrip(":").endswith("**")
-    return len(bare) < 60 and (line[0] == "#" or is_bold or bare[-1:] in (":", "："))
 
 
 def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> str:
@@ -133,16 +128,16 @@ def _marks(text: str, words: list[str]) -> list[str]:
     is_work = not {*words}.isdisjoint(_words["work"])
     is_program = not is_work and not {*words}.isdisjoint(_words["program"])
     for before, word, after in zip(words, words[1:], [*words[2:], ""]):
+        if after in _words["behaviour"] and word in (*_words["duties"], "always", "never"):
+            marks += ["@behaves"]
         if word in ("always", "never"):
             is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and before not in _words["binders"]
             is_past = after.endswith(("ed", "ing")) and not after.endswith(("eed", "allowed"))
             marks += ["@reports"] if is_third or is_past else []
-            marks += ["@behaves"] if after in _words["behaviour"] else []
         elif (before, word) == ("^", "we") and after not in _words["once"] and after[-2:] != "ed":
             marks += ["@habit"]
         elif word in _words["duties"]:  # "the tooltip must", but "we must"
             marks += ["@product"] if is_program and before not in _words["binders"] else []
-            marks += ["@behaves"] if after in _words["behaviour"] else []
         elif (before, word) == ("^", "stop") and after[-3:] == "ing":
             marks += ["@stop"]
         elif word in _words["contrasts"] and ("@habit" in marks or words[2] in _words["work"]):
