@@ -54,6 +54,7 @@ _MINOR = frozenset(
 _KINDS = ((paths.READ, "raf"), (paths.WRITE, "wtmn"), (paths.DELETE, "do"))
 _ACCESS = {kind: access for access, kinds in _KINDS for kind in kinds}
 _TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
+_FILTERS = ("cat", "tee", "less", "more", "bat", "jq", "yq", "base64", "gbase64")
 _COPIERS = ("cp", "mv", "rsync", "install", "ln", "tar", "unzip")
 
 
@@ -110,7 +111,11 @@ class _Judge:
     def of_call(self, call: Call) -> Found:
         name = call.program
         rule = self.effect(call)
-        if rule:
+        if rule == "sql" or (call.row is not None and "q*" in call.row.operands):
+            from . import code
+
+            yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
+        elif rule:
             yield rule, call.line()
         if name in _DELETERS:
             from . import deletes
@@ -135,10 +140,10 @@ class _Judge:
             is_told = call.where != CONTAINER and programs.unknown_effect(call.word, call.args)
             return "service.delete" if is_told else ""
         rule = programs.effect_of(name, row, call.given) if row.effects else ""
-        if rule == "secret.show" and (call.is_kept or id(call) in self.readers):
-            return ""  # a value that goes on to where it is needed
+        reader = self.readers.get(id(call))
+        is_used = call.is_kept or (reader is not None and not _shows(reader))  # goes on to where it is needed
         is_inside = call.where == CONTAINER and rule.startswith(("system.", "disk."))
-        return "" if is_inside or rule == "sql" else rule
+        return "" if is_inside or (is_used and rule == "secret.show") else rule
 
     def git(self, call: Call) -> Found:
         if call.verb()[0] in _PLAIN_GIT:
@@ -235,14 +240,10 @@ class _Judge:
     # Code in a command ------------------------------------------------------------------------------
 
     def code(self, call: Call) -> Found:
-        is_query = call.row is not None and "q*" in call.row.operands
-        if call.row is None or not (is_query or call.row.has_code):
+        if call.row is None or not call.row.has_code:
             return
         from . import code
 
-        if is_query:
-            yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
-            return
         body = code.body_of(call, self.found)
         text = "" if body else self.script_on_disk(call)
         if not body and not text:
@@ -382,6 +383,12 @@ _SPECIAL: dict[str, Any] = {
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "echo", "printf"), _Judge.environment),
     **dict.fromkeys(("harness", "harness.py"), _Judge.ourselves),
 }
+
+
+def _shows(call: Call) -> bool:
+    """Whether a call prints what it reads, for all to see: `jq -r .data`, not `jq keys`."""
+    is_seen = not call.is_kept and all(word in _DEVICES for _, word in call.redirections)
+    return is_seen and call.program in _FILTERS and "keys" not in " ".join(call.args)
 
 
 def _shows_names(call: Call) -> bool:
