@@ -149,6 +149,18 @@ def test_text_goes_with_its_sentence_and_the_rest_stays(world: World, client: su
     assert world.memory("forget", "--text", "zanzibar").code == 1
 
 
+def test_facts_outlive_the_name_of_their_note(world: World) -> None:
+    world.memory("remember", "Zanzibar pays late", "Invoices go out on Fridays", "--topic", "zanzibar billing")
+    world.memory("remember", "The bank closes at noon", "--topic", "zanzibar billing")  # the first one is archived
+    assert "(the whole file)" not in world.memory("forget", "--text", "zanzibar").stdout
+    assert world.memory("forget", "--text", "zanzibar", "--yes").code == 0
+    assert [name for name, data in world.files().items() if "zanzibar" in name + data.decode().casefold()] == []
+    facts = world.memory("show", "invoices-go-out-on-fridays").stdout
+    assert "Invoices go out on Fridays" in facts
+    assert "The bank closes at noon" in facts
+    world.assert_sound()
+
+
 @pytest.mark.parametrize(("text", "written"), support.rows("text/spellings.jsonl"))
 def test_text_goes_in_every_spelling_from_every_place(world: World, text: str, written: str) -> None:
     full_memory.fill(world.home, world.repo, lambda place: "Work on %s" % (place if "file" in place else written))

@@ -17,7 +17,7 @@ from typing import Any, Callable
 
 from ..base import files, jsontext, neutral, settings, shape, yaml
 from ..base.lock import Lock
-from ..base.text import one_line
+from ..base.text import cut, one_line
 from ..notes import note as notes
 from ..notes.shelf import Shelf, archived_slug, shelves
 from ..session import episode, sessions, tombstones
@@ -91,9 +91,17 @@ def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts:
     """Strike the text from every file below `tops` and from the archives, whose lock the caller holds.
 
     `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
+
+    def change(path: str, data: bytes) -> bytes | None:
+        after = strike(path, data, is_hit)
+        renamed = _renamed(path, data, is_hit) if after is None else None
+        if renamed:
+            files.write(*renamed, durable=True)
+        return after
+
     tombstones.add(project_dir, now, transcripts=transcripts)
     with _facts_changing(project_dir):
-        _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), lambda path, data: strike(path, data, is_hit))
+        _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), change)
         archive.rewrite(project_dir, lambda each: struck(each, is_hit), now)
 
 
@@ -108,7 +116,8 @@ def find_text(tops: list[str], is_hit: Matcher) -> Iterator[dict[str, Any]]:
         after = strike(path, data, is_hit)
         if after != data:
             shown = [*filter(is_hit, passages(path, data))] or [os.path.basename(path)]
-            yield {"file": path, "removed": after is None, "passages": shown}
+            is_whole = after is None and not _renamed(path, data, is_hit)
+            yield {"file": path, "removed": is_whole, "passages": shown}
 
 
 def holding(tops: list[str], is_hit: Matcher) -> Iterator[str]:
@@ -266,6 +275,23 @@ def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
         note.fields["description"] = note.description  # the first fact, when the description was struck
     after = notes.render(note) if note.fields else "\n".join(note.body) + "\n"
     return None if not note.facts or is_hit(after) else after
+
+
+def _renamed(path: str, data: bytes, is_hit: Matcher) -> tuple[str, bytes] | None:
+    """A note whose name is hit, but not all its facts: what stays of it, under the name of the first that does."""
+    folder, name = os.path.split(path)
+    slug, _, suffix = name.partition(".")
+    note = notes.parse(slug, data.decode("utf-8", "replace"))
+    facts = [fact.text for fact in note.facts if not is_hit(fact.text)]
+    if os.path.basename(folder) not in _NOTE_FOLDERS or not facts:
+        return None
+    note.fields["name"] = cut(facts[0], settings.NOTE_NAME_CHARS)
+    slug = notes.slug_of(note.name)
+    while os.path.lexists(os.path.join(folder, slug + "." + suffix)):
+        slug += "-2"
+    path = os.path.join(folder, slug + "." + suffix)
+    after = strike(path, notes.render(note).encode("utf-8", "replace"), is_hit)
+    return (path, after) if after else None
 
 
 def sentences(text: str, is_hit: Matcher) -> str:
