@@ -116,8 +116,7 @@ def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]
 
 def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
     """The steps of a plan, each with a box that is ticked when the session says it is done."""
-    texts = [unit.text for unit in statements if plan and unit.by == "c" and "l" not in unit.kinds]
-    said = [stems(words_of(text)) for text in texts]
+    said = [stems(words_of(unit.text)) for unit in statements if plan and unit.by == "c" and "l" not in unit.kinds]
     return ["[%s] %s" % ("x" if is_covered(step, said) else " ", step) for step in plan[1:]]
 
 
@@ -125,8 +124,10 @@ def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]
     """Folders, languages and names that come up again and again; none where nothing does."""
     folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0] != "."]
     endings = [_LANGUAGES.get(file.rpartition(".")[2].lower(), "") for file in files]
-    quoted = [name for each in statements for name in dict.fromkeys(each.text.split("`")[1::2])]
-    names = [name for name in quoted if name.isidentifier() and 3 < len(name) < 30]
+    coded = [each.text.split("`") for each in statements if "`" in each.text]
+    names = [
+        name for parts in coded for name in dict.fromkeys(parts[1::2]) if name.isidentifier() and 3 < len(name) < 30
+    ]
     places = [name for name in (*folders, *endings) if name and name not in _COMMON]
     return list(dict.fromkeys([*([skill] if skill else []), *_often(places, 1)[:5], *_often(names, 2)[:3]]))
 
