@@ -65,21 +65,21 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2465,
-    "project": 691,
-    "audit": 226,
-    "session": 2377,
-    "notes": 1014,
-    "memory": 2930,
+    "base": 2462,
+    "project": 655,
+    "audit": 223,
+    "session": 2376,
+    "notes": 983,
+    "memory": 2899,
     "recall": 1256,
     "inject": 534,
-    "guard": 5439,
-    "hook": 1048,
-    "cli": 4176,
-    "setup": 935,
+    "guard": 4450,
+    "hook": 1043,
+    "cli": 3597,
+    "setup": 921,
 }
-FOLDERS = {"hooks": 176, "tests": 16230, "bench": 2500}
-LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
+FOLDERS = {"hooks": 133, "tests": 15000, "bench": 2500}
+LOADED = {"session_start": 3800, "user_prompt_submit": 4200, "stop": 4280, "pre_tool_use": 800}
 
 
 def lines(*paths: Path) -> int:
