@@ -79,7 +79,7 @@ PACKAGES = {
     "setup": 921,
 }
 FOLDERS = {"hooks": 133, "tests": 15000, "bench": 2500}
-LOADED = {"session_start": 3800, "user_prompt_submit": 4200, "stop": 4280, "pre_tool_use": 800}
+LOADED = {"session_start": 3677, "user_prompt_submit": 4175, "stop": 4252, "pre_tool_use": 851}
 
 
 def lines(*paths: Path) -> int:
