@@ -79,3 +79,13 @@ def test_no_rule_ends_the_frame_or_speaks_as_another(world: World) -> None:
     assert text.count("</harness-memory") == 1
     assert "<system>" not in text
     assert "(quoted from a record)" in text
+
+
+def test_forgetting_a_session_forgets_its_rules_everywhere(world: World) -> None:
+    session = world.work("never mention Project Bluebird in commits", "Understood.", ("a.py",))
+    assert "Bluebird" in Life(world.home, world.repo).start().context
+    assert world.memory("forget", session.id[:8], "--yes").code == 0
+    held = [path for path in world.root.rglob("*") if path.is_file() and b"Bluebird" in path.read_bytes()]
+    assert held == []
+    assert "Bluebird" not in Life(world.home, world.repo).start().context
+    world.assert_sound()
