@@ -75,10 +75,10 @@ PACKAGES = {
     "inject": 534,
     "guard": 4450,
     "hook": 1043,
-    "cli": 3597,
-    "setup": 921,
+    "cli": 3545,
+    "setup": 795,
 }
-FOLDERS = {"hooks": 133, "tests": 15020, "bench": 2500}
+FOLDERS = {"hooks": 133, "tests": 14894, "bench": 2500}
 LOADED = {"session_start": 3677, "user_prompt_submit": 4175, "stop": 4252, "pre_tool_use": 851}
 
 

@@ -10,14 +10,12 @@ import shutil
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 import support
 from commandline import run_here
-from test_jsonedit import Scribe
 
 from harness_memory import __version__
 from harness_memory.base import invocation
@@ -76,23 +74,15 @@ def do_uninstall(target: Target) -> None:
 
 
 def values(data: bytes) -> Any:
-    text = data.decode("utf-8-sig", "surrogateescape")
-    return json.loads(text, parse_int=str, parse_float=str) if text.strip() else {}
+    text = data.decode("utf-8-sig")
+    return json.loads(text) if text.strip() else {}
 
 
 # Into the file and out of it ---------------------------------------------------------------------
-@pytest.mark.parametrize("layout", [*SHAPES, *range(25)])
-def test_install_and_uninstall_of_any_layout_gives_the_bytes_back(target: Target, layout: str | int) -> None:
-    if isinstance(layout, str):
-        before = put(target, SHAPES[layout])
-    else:
-        start, end = "\ufeff" * (layout % 2), ("", "\n", "\r\n")[layout % 3]
-        before = put(target, (start + Scribe(layout).container("{", 0) + end).encode())
-    try:
-        installed = do_install(target)
-    except Refusal:
-        assert (get(target), isinstance(layout, int)) == (before, True)
-        return
+@pytest.mark.parametrize("layout", SHAPES)
+def test_install_and_uninstall_of_any_layout_gives_the_bytes_back(target: Target, layout: str) -> None:
+    before = put(target, SHAPES[layout])
+    installed = do_install(target)
     assert do_install(target) == installed
     seen, old = values(installed), values(before)
     assert {k: v for k, v in seen.items() if k not in OURS} == {k: v for k, v in old.items() if k not in OURS}
@@ -100,24 +90,30 @@ def test_install_and_uninstall_of_any_layout_gives_the_bytes_back(target: Target
         assert seen["hooks"][event][:-1] == old.get("hooks", {}).get(event, [])
         assert seen["hooks"][event][-1]["hooks"][0]["command"] == group["hooks"][0]["command"]
     assert set(wanted().rules) <= set(seen["permissions"]["allow"])
-    if isinstance(layout, str) and b"\r\n" in before.strip():
-        assert b"\n" not in installed.replace(b"\r\n", b"")
     do_uninstall(target)
     assert get(target) == before
     assert sorted(os.listdir(os.path.dirname(target.settings))) == ["CLAUDE.md", "settings.json"]
     assert not os.path.exists(target.store)
 
 
-def test_edits_between_install_and_uninstall_stay(target: Target) -> None:
-    put(target, b'{\n  "model": "opus",\n  "hooks": {\n    "Stop": [\n      {"hooks": []}\n    ]\n  }\n}\n')
-    text = do_install(target).decode()
-    text = text.replace('"opus"', '"sonnet"').replace('"allow": [', '"allow": [\n      "Bash(make *)",')
-    put(target, text.encode())
+@pytest.mark.parametrize("is_upgraded", [False, True])
+@pytest.mark.parametrize(
+    "before",
+    [
+        '{\n  "model": "opus",\n  "hooks": {\n    "Stop": [\n      7\n    ]\n  }\n}\n',
+        '\ufeff{\r\n\t"model": "opus",\r\n\t"é": [\r\n\t\t1.5\r\n\t]\r\n}',
+        '{"model": "opus", "permissions": {"deny": ["X"]}}\n',
+        '{\n    "model": "opus",\n    "half": "\\ud800"\n}\n\n',
+    ],
+)
+def test_edits_since_the_install_stay_and_only_our_entries_go(target: Target, before: str, is_upgraded: bool) -> None:
+    put(target, before.encode())
+    put(target, do_install(target).replace(b'"opus"', b'"sonnet"'))
+    if is_upgraded:
+        do_install(target, wanted("/elsewhere"))
     do_uninstall(target)
-    assert get(target).decode() == (
-        '{\n  "model": "sonnet",\n  "hooks": {\n    "Stop": [\n      {"hooks": []}\n    ]\n  },\n'
-        '  "permissions": {\n    "allow": [\n      "Bash(make *)"\n    ]\n  }\n}\n'
-    )
+    assert get(target).decode() == before.replace('"opus"', '"sonnet"')
+    assert not os.path.exists(target.settings + ".harness-memory.bak")
 
 
 def test_a_foreign_hook_in_our_group_stays(target: Target) -> None:
@@ -219,8 +215,8 @@ def test_settings_changed_since_they_were_read_are_not_overwritten(target: Targe
 @POSIX
 def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     tree = "/path/to/harness-memory"
-    text = settingsfile.merge("{}\n", wanted(tree))
-    assert (support.ROOT / "settings.example.json").read_text(encoding="utf-8") == text
+    text = settingsfile.render(settingsfile.merge({}, wanted(tree)), None)
+    assert (support.ROOT / "settings.example.json").read_bytes() == text
     hooks = json.loads((support.HOOKS / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     assert hooks.pop("PostToolUseFailure")[0]["matcher"] == "Bash", "only clients that know a plugin's events read it"
     assert {event: groups[0].get("matcher") for event, groups in hooks.items()} == {
@@ -244,7 +240,7 @@ def test_an_install_by_hand_is_the_same(tmp_path: Path) -> None:
     env = support.clean_environment(home)
     done = subprocess.run(["sh", "-ec", script], cwd=tree, env=env, stdout=subprocess.PIPE, check=True)
     entries = settingsfile.entries(tree, PYTHON, [str(home / ".claude" / "memory")], str(home))
-    assert done.stdout.decode("utf-8") == settingsfile.merge("{}\n", entries)
+    assert done.stdout == settingsfile.render(settingsfile.merge({}, entries), None)
     copies = Installation(tree, "user", str(home / ".claude" / "settings.json"), str(tmp_path)).skills(PYTHON)
     assert {path: Path(path).read_bytes() for path in copies} == copies
 
@@ -255,7 +251,7 @@ def test_an_install_by_hand_is_the_same(tmp_path: Path) -> None:
 )
 def test_the_environment_of_a_project_does_not_reach_an_installed_hook(home: Path, event: str, answer: bytes) -> None:
     settle(home)
-    entries = settingsfile.hooks((home / ".claude" / "settings.json").read_text("utf-8"), str(support.ROOT))
+    entries = settingsfile.hooks(values((home / ".claude" / "settings.json").read_bytes()), str(support.ROOT))
     command = next(hook.command for hook in entries if hook.event == event)
     hostile = {
         "HARNESS_MEMORY": "off",
@@ -269,17 +265,6 @@ def test_the_environment_of_a_project_does_not_reach_an_installed_hook(home: Pat
     assert answer in result.stdout
     assert not (home / "evil").exists()
     assert (home / ".claude" / "memory" / "health").exists()
-
-
-@POSIX
-def test_what_a_killed_installer_left_goes_with_the_next_run(home: Path) -> None:
-    folder = home / ".claude"
-    paths = [folder / name for name in (".settings.json.7.1.tmp", ".settings.json.7.2.tmp", ".other.tmp")]
-    for path, age in zip(paths, (60, 0, 60)):
-        path.write_text("{")
-        os.utime(str(path), (time.time() - age,) * 2)
-    assert run(home).code == 0
-    assert [path.exists() for path in paths] == [False, True, True]
 
 
 FOLDERS = ["plain", "a b", "it's", 'q"q', "$HOME", "`id`", "é ü", "-x", "b\\s", "n\nl", "x;y&z"]

@@ -32,7 +32,7 @@ class Call(argparse.Namespace):
 
     def answer(self, value: Any, lines: Iterable[str], code: int = 0) -> int:
         """Print the value for scripts, or the lines for a person, which may hold anything; the exit code."""
-        output.emit_json(value) if self.json else output.emit_lines(lines)
+        output.emit(value, None if self.json else lines)
         return code
 
     def listing(

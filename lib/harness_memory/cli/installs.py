@@ -12,7 +12,7 @@ from .. import __version__
 from ..base import files, invocation, settings
 from ..base.pinned import PIN
 from ..guard import policy
-from ..setup import installation, jsonedit, settingsfile
+from ..setup import installation, settingsfile
 from .call import Call
 from .output import Refusal, short
 
@@ -42,29 +42,29 @@ def find(call: Call) -> list[Install]:
     home, records = os.path.expanduser("~"), {item["settings"]: item for item in installation.records(call.root)}
     places = [(scope, cwd) for scope in settingsfile.SCOPES for cwd in (call.directory, call.project.root)]
     here = [*dict.fromkeys(settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places)]
-    installs, plugins, switched = [], {}, ""
+    installs, switched = [], ""
+    plugins: dict[str, Any] = {}
     for path in dict.fromkeys((*records, *here)):
         install = Install(path, records.get(path, {}), is_read_here=path in here)
         try:
-            text = _examine(install, call.root)
+            document = _examine(install, call.root)
         except Refusal as error:
-            install.problems, text = ["cannot be used: %s" % error], "{}"
+            install.problems, document = ["cannot be used: %s" % error], {}
         installs += [install] if install.record or install.hooks or install.problems else []
         if install.is_read_here:  # of plugins, the last file that mentions one decides
-            mentioned = jsonedit.parse(text).below("enabledPlugins")
-            plugins.update({node.key: node.kind == "t" for node in mentioned if node.key.startswith(_PLUGIN)})
-            switched = path if settingsfile.disables_hooks(text) else switched
-    return [*installs, *(_plugin(key, switched) for key, is_on in plugins.items() if is_on)]
+            plugins.update(document.get("enabledPlugins") or {})
+            switched = path if settingsfile.disables_hooks(document) else switched
+    return [*installs, *(_plugin(key, switched) for key, on in plugins.items() if key.startswith(_PLUGIN) and on)]
 
 
-def _examine(install: Install, root: str) -> str:
-    """Note what is wrong with our hooks in a settings file; its text."""
-    data, text = settingsfile.load(install.path)
-    install.hooks = settingsfile.hooks(text, invocation.tree())
+def _examine(install: Install, root: str) -> dict[str, Any]:
+    """Note what is wrong with our hooks in a settings file; its content."""
+    data, document = settingsfile.load(install.path)
+    install.hooks = settingsfile.hooks(document, invocation.tree())
     if not install.hooks:
         gone = "is gone" if data is None else "does not hold our hooks any more"
         install.problems = [gone] if install.record else []
-        return text
+        return document
     missing = [event for event, _, _ in settingsfile.HOOKS if event not in {hook.event for hook in install.hooks}]
     install.problems += ["no hook for %s" % ", ".join(missing)] if missing else []
     for word in sorted({word for hook in install.hooks for word in _words(hook.command)}):
@@ -74,14 +74,14 @@ def _examine(install: Install, root: str) -> str:
             install.is_disabled = install.is_disabled or value.endswith(".py")  # without its Python, it takes another
         elif name in ("m", PIN[:-1]) and value != "$m" and os.path.realpath(value) != os.path.realpath(root):
             install.problems.append("hooks keep the memory in %s, commands read %s" % (value, root))
-    if settingsfile.disables_hooks(text):
+    if settingsfile.disables_hooks(document):
         install.disable('"disableAllHooks" is set in this file', 'remove "disableAllHooks" from the file')
     if forbidden := settingsfile.forbidden():
         install.disable(forbidden, "ask whoever manages this computer to allow them")
     version = install.record.get("version", __version__)
     if version != __version__:
         install.problems.append("installed by version %s, this is %s" % (version, __version__))
-    return text
+    return document
 
 
 def _words(command: str) -> list[str]:
@@ -106,7 +106,7 @@ def _plugin(key: str, switched: str) -> Install:
         plugin.disable('"disableAllHooks" is set in %s' % switched, 'remove "disableAllHooks" from that file')
     for event, script, _ in settingsfile.HOOKS:
         command = "sh %s %s" % (invocation.quote(launcher), script[: -len(".py")])
-        plugin.hooks.append(settingsfile.Hook(event, "", command, jsonedit.parse("{}")))
+        plugin.hooks.append(settingsfile.Hook(event, "", command))
     return plugin
 
 

@@ -85,17 +85,20 @@ def read_input(limit: int, how: str) -> bytes:
 
 
 def confirm(question: str) -> bool:
+    return ask(question) == "yes"
+
+
+def ask(question: str) -> str:
     print(passage(question), end="", flush=True)
-    return sys.stdin.readline().strip().lower() == "yes"
+    return sys.stdin.readline().strip().lower()
 
 
-def emit_json(value: Any) -> None:
-    print(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))  # all in ASCII: harmless in a terminal
-
-
-def emit_lines(lines: Iterable[str]) -> None:
-    """Print lines for a person, which may hold anything."""
-    print("\n".join(_dressed(part) for text in lines for part in passage(text).split("\n")))
+def emit(value: Any, lines: Iterable[str] | None = None) -> None:
+    """Print a value for scripts, or lines for a person, which may hold anything."""
+    if lines is None:
+        print(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))  # all in ASCII: harmless in a terminal
+    else:
+        print("\n".join(_dressed(part) for text in lines for part in passage(text).split("\n")))
 
 
 def emit_stored(data: bytes) -> int:
@@ -180,11 +183,10 @@ def table(rows: Sequence[Sequence[object]], right: tuple[int, ...] = (), *, is_c
     widths = [max(map(width, column)) for column in zip(*texts)]
     edge, lines = columns() if is_cut else sys.maxsize, []
     free = [i for i in range(len(widths) - 1) if i not in right]
-    while free and sum(widths[:-1]) + 2 * len(widths) - 2 + min(widths[-1], _LAST_COLUMNS) > edge:
+    over = sum(widths[:-1]) + 2 * len(widths) - 2 + min(widths[-1], _LAST_COLUMNS) - edge
+    if free and over > 0:
         widest = max(free, key=lambda i: widths[i])
-        if widths[widest] <= _LEAST_COLUMNS:
-            break
-        widths[widest] -= 1
+        widths[widest] = max(_LEAST_COLUMNS, widths[widest] - over)
     for *cells, last in texts:
         head = ""
         for i, cell in enumerate(cells):

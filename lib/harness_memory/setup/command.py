@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
 from .. import __version__, cli
 from ..base import files, invocation, settings
@@ -60,18 +59,12 @@ def _run(args: argparse.Namespace) -> int:
     python = find_python()
     if not python and not args.uninstall:
         raise Refusal("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
-    if not WINDOWS and ("\\" in ROOT or "\n" in ROOT):
-        raise Refusal("%s: the path has a backslash or a line break. Move the folder and try again." % ROOT)
     cwd, home, store = call.working_directory(), os.path.expanduser("~"), files.root_from(os.environ)
     path = settingsfile.locate(args.scope, os.environ, home, cwd)
     real = os.path.realpath(path)
     if args.scope != "user" and not real.startswith(os.path.join(os.path.realpath(cwd), "")):
         raise Refusal("%s: a link to %s, which is outside this folder. Install there if you mean it." % (path, real))
     files.confine(store)
-    folder, prefix = os.path.dirname(real), ".%s." % os.path.basename(real)
-    for left in [os.path.join(folder, name) for name in files.names(folder) if name.startswith(prefix)]:
-        if left.endswith(settings.TEMP_SUFFIX) and time.time() - files.made(left) > 10 and not args.dry_run:
-            files.remove(left)  # of a run that was killed: writing takes no second
     target = Installation(ROOT, args.scope, path, store)
     wanted = target.wanted(python or sys.executable, args.guard, args.statusline)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
@@ -97,30 +90,29 @@ def find_python() -> str:
 
 
 def _install(target: Installation, wanted: settingsfile.Entries, python: str, args: argparse.Namespace) -> int:
+    after, link, earlier = target.installed(wanted), installation.place_on_path(ROOT, os.environ), _transcripts()
     if args.dry_run:
         lines = ["Would add the skill %s" % path for path in target.skills(python) if not os.path.lexists(path)]
-        link, after = installation.put_on_path(ROOT, os.environ, is_trial=True), target.installed(wanted)
         lines += ["Would link %s" % link] if link and not os.path.lexists(link) else []
-        past = "Would read the transcripts of %s" % output.count(_transcripts(), "earlier session")
-        return _rehearse(target, after, [*lines, *[past] * bool(args.backfill)])
-    is_changed = target.installed(wanted) != target.before
+        lines += ["Would read the transcripts of %s" % output.count(earlier, "earlier session")] * args.backfill
+        return _rehearse(target, after, lines)
     edited = target.install(wanted, python)
-    text = settingsfile.load(target.path)[1]
+    document = settingsfile.load(target.path)[1]
     names = filter(os.environ.get, (settings.ENV_HOME, settings.ENV_CONFIG_DIR))
     notes = ["%s is set here; start Claude Code with the same value" % name for name in names]
-    if settingsfile.disables_hooks(text):
+    if settingsfile.disables_hooks(document):
         notes.append('"disableAllHooks" is on in this file, so Claude Code runs no hook')
     notes += [each for each in [settingsfile.forbidden()] if each]
     if target.scope == "project":
         notes.append("the file holds paths of this machine, so do not commit it; --scope local is for you alone")
     notes += ["%s has your changes and stays as it is" % path for path in edited]
-    if not settingsfile.has_status_line(text):
+    if not settingsfile.has_status_line(document):
         notes.append("you have no status line; --statusline shows sessions and open work there")
     for note in notes:
         _say("note: %s", note)
     scope = "" if target.scope == "user" else " --scope " + target.scope
     undo = "%s%s --uninstall" % (invocation.script_command(ROOT, "install.py", python, windows=WINDOWS), scope)
-    commands = {hook.event: hook.command for hook in settingsfile.hooks(text, ROOT)}
+    commands = {hook.event: hook.command for hook in settingsfile.hooks(document, ROOT)}
     outcomes = [*selftest.play(commands, os.environ)]
     if wanted.has_guard:
         outcomes += selftest.challenge(commands[settingsfile.GUARD_EVENT], os.environ, selftest.CASES[:1])
@@ -129,30 +121,27 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
         _say("%s", "\n".join(["Self-test, each hook run as Claude Code runs it:", *failures]))
         _say("The self-test failed: this install does not work. Claude Code is not affected.\nUndo: %s", undo)
         return 1
-    link = installation.put_on_path(ROOT, os.environ)
+    if link and not os.path.lexists(link):
+        os.symlink(os.path.join(ROOT, invocation.SCRIPT), link)
     command = "harness memory" if link else invocation.command(ROOT, python, windows=WINDOWS)
-    code = _offer_backfill(target.store, args)
-    slowest = max(outcome.milliseconds for outcome in outcomes)
     guard = "the guard" if wanted.has_guard else "no guard (--guard adds it)"
     parts = ["%d hooks" % len(commands), guard, "%d skills" % len(target.skills(python))]
     parts += ["`%s`" % output.short(link)] if link else []
-    what, where = "Installed" if is_changed else "Already up to date", output.short(target.path)
+    what, where = "Installed" if after != target.before else "Already up to date", output.short(target.path)
+    slowest = max(outcome.milliseconds for outcome in outcomes)
     _say("%s: %s (%s; self-test passed, slowest hook %.0f ms)", what, where, ", ".join(parts), slowest)
-    past = "; %s still on this machine: %s backfill --all" % (output.count(_transcripts(), "earlier session"), command)
-    nothing = "nothing yet; it begins with the next session" + past * bool(_transcripts())
-    _say("Remembered: %s", _remembered(target.store) or nothing)
+    held = _remembered(target.store)
+    if earlier and not held and not args.backfill and sys.stdin.isatty() and sys.stdout.isatty():
+        question = "Claude Code still has the transcripts of %s. Remember these too? [Y/n] "
+        args.backfill = output.ask(question % output.count(earlier, "session")) in ("", "y", "yes")
+    code = 0
+    if args.backfill:
+        code = cli.main(["memory", "backfill", "--all"])
+    else:
+        past = "; %s still on this machine: %s backfill --all" % (output.count(earlier, "earlier session"), command)
+        _say("Remembered: %s", held or "nothing yet; it begins with the next session" + past * bool(earlier))
     _say("Try: start `claude` as ever; then %s status, or %s view --open. Undo: %s", command, command, undo)
     return code
-
-
-def _offer_backfill(store: str, args: argparse.Namespace) -> int:
-    """Remember earlier sessions, if the user says so by option or by answer."""
-    number = _transcripts()
-    if number and not _remembered(store) and not args.backfill and sys.stdin.isatty() and sys.stdout.isatty():
-        question = "Claude Code still has the transcripts of %s. Remember these too? [Y/n] "
-        print(output.passage(question % output.count(number, "session")), end="", flush=True)
-        args.backfill = sys.stdin.readline().strip().lower() in ("", "y", "yes")
-    return cli.main(["memory", "backfill", "--all"]) if args.backfill else 0
 
 
 def _transcripts() -> int:
@@ -173,7 +162,7 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
     what = "%s in %s" % (summary, target.store)
     if args.dry_run:
         lines = ["Would remove %s" % path for path in target.removable()]
-        return _rehearse(target, target.without(wanted)[0], [*lines, *["Would delete %s" % what] * bool(paths)])
+        return _rehearse(target, target.without(wanted), [*lines, *["Would delete %s" % what] * bool(paths)])
     # A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`.
     for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.path)):
         for path in map(os.path.realpath, paths):
@@ -181,7 +170,7 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
                 raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
     if paths and not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
-    is_changed, removable = target.without(wanted)[0] != target.before, target.removable()
+    is_changed, removable = target.without(wanted) != target.before, target.removable()
     edited = target.uninstall(wanted, paths)
     _say("Removed from %s" if is_changed else "Nothing of ours in %s", target.path)
     if removable:

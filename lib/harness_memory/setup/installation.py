@@ -3,11 +3,11 @@
 An install is our entries in the settings file, a copy of each skill beside it (`skills/<name>/SKILL.md`, with our
 command spelt as in the permission rule) and a record in `installs.json` of the store:
 
-    {"schema": 1, "installs": [{settings, scope, interpreter, version, rules, guard, status_line, skills, folders}]}
+    {"schema": 1, "installs": [{settings, written, scope, interpreter, version, rules, guard, status_line, skills}]}
 
-`rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy; one
-that the user has changed is neither overwritten nor removed. `folders`: those that the install made. A link `harness`
-in ~/.local/bin goes with the last install.
+`written`: hash of the settings file, if the backup beside it was all there was before. `rules`: permission rules added.
+`guard`: false where the user left it out. `skills`: path and hash of each copy; one that the user has changed is
+neither overwritten nor removed. A link `harness` in ~/.local/bin goes with the last install.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ from .settingsfile import Entries
 SKILLS_DIR, SKILL_FILE = "skills", "SKILL.md"
 _BIN = (".local", "bin")
 PLUGIN_COMMAND = "harness memory"  # in the tree itself: the PATH of a plugin has bin/
-_OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}, "folders?": ["text"]}
+_OPTIONAL = {"scope?": "text", "written?": "text", "rules?": ["text"], "skills?": {"*": "text"}}
 _SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
 _PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
-_LOCKS = (settings.CONFIG_FILE + settings.LOCK_SUFFIX, settings.INSTALLS_FILE + settings.LOCK_SUFFIX)  # of old versions
 _SHARED = (settings.GITIGNORE_FILE, settings.VERSIONS_FILE, settings.VIEW_FILE)
-_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_LOCKS, *_SHARED)
+_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_SHARED)
 _FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR, settings.SYNC_DIR, ".git")
 
 
@@ -43,11 +42,12 @@ class Installation:
     def __init__(self, root: str, scope: str, path: str, store: str) -> None:
         self.root, self.scope, self.path, self.store = root, scope, path, store  # `root`: our tree
         self.backup = path + ".harness-memory.bak"
-        # Those that an install may make, the inner one first.
-        self.folders = [os.path.join(os.path.dirname(path), SKILLS_DIR), os.path.dirname(path)]
+        self.skills_dir = os.path.join(os.path.dirname(path), SKILLS_DIR)
         self.record = next((item for item in records(store) if item["settings"] == path), {})
-        self.before, self.text = settingsfile.load(path)
-        self.is_ours = bool(settingsfile.hooks(self.text, root))
+        self.before, self.document = settingsfile.load(path)
+        self.is_ours = bool(settingsfile.hooks(self.document, root))
+        is_untouched = self.before is not None and hexdigest(self.before) == self.record.get("written")
+        self.original = settingsfile.read(self.backup) if is_untouched else None
 
     def wanted(self, interpreter: str, guard: bool | None = None, status_line: bool = False) -> Entries:
         """Our entries; what is not asked for stays as it was."""
@@ -57,29 +57,28 @@ class Installation:
         stores = list(dict.fromkeys([self.store, os.path.realpath(self.store)]))
         return settingsfile.entries(self.root, interpreter, stores, os.path.expanduser("~"), **options)
 
-    def without(self, wanted: Entries) -> tuple[bytes | None, str]:
-        """The file (None for no file) and its text without our entries: the backup, if nothing else was changed."""
-        rules = [*wanted.rules, *(self.record.get("rules") or ())]
-        left = settingsfile.strip(self.text, self.root, rules)
-        if self.before is None or left == self.text:
-            return self.before, left
-        data = left.encode("utf-8", "surrogateescape")
-        backup, original = settingsfile.load(self.backup)
-        if backup is None:
-            return None if data.split() == [b"{}"] else data, left
-        # Without edits by others the same is left of the original after an install and its removal.
-        is_edited = left != settingsfile.strip(settingsfile.merge(original, wanted), self.root, rules)
-        return (data, left) if is_edited else (backup, original)
+    def without(self, wanted: Entries) -> bytes | None:
+        """The file without our entries, None for no file: the original, unless anyone has changed the file since."""
+        if self.original is not None:
+            return self.original
+        left = self._stripped(wanted)
+        if left == self.document:
+            return self.before
+        return settingsfile.render(left, self.before) if left or os.path.exists(self.backup) else None
 
-    def installed(self, wanted: Entries) -> bytes:
+    def _stripped(self, wanted: Entries) -> dict[str, Any]:
+        return settingsfile.strip(self.document, self.root, [*wanted.rules, *(self.record.get("rules") or ())])
+
+    def installed(self, wanted: Entries) -> bytes | None:
         """The settings file with our entries."""
-        text = self.without(wanted)[1] if self.is_ours else self.text
-        return settingsfile.merge(text, wanted).encode("utf-8", "surrogateescape")
+        base = self.document if not self.is_ours else self._stripped(wanted)
+        base = base if self.original is None else settingsfile.load(self.backup)[1]
+        merged = settingsfile.merge(base, wanted)
+        return self.before if merged == self.document else settingsfile.render(merged, self.before)
 
     def install(self, wanted: Entries, interpreter: str) -> list[str]:
         """Write the settings file, the skills and the record; the paths of skills that the user has changed."""
         after, recorded = self.installed(wanted), self.record.get("skills") or {}
-        folders = [path for path in self.folders if path in self.record.get("folders", ()) or not os.path.exists(path)]
         files.ensure_private(self.store)
         if self.before is None:
             files.remove(self.backup)
@@ -93,17 +92,20 @@ class Installation:
                 files.write_if_changed(path, data)
         _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
         about: dict[str, Any] = {"settings": self.path, "scope": self.scope, "interpreter": interpreter}
-        about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard, skills=ours, folders=folders)
-        self._put({**about, "status_line": bool(wanted.status_line)})
+        about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard, skills=ours)
+        is_only_ours = self.original is not None or not self.is_ours  # what has changed since the backup
+        about.update(status_line=bool(wanted.status_line), written=hexdigest(after or b"") if is_only_ours else "")
+        self._put(about)
         return [path for path in copies if path not in ours]
 
     def uninstall(self, wanted: Entries, memory: list[str]) -> list[str]:
         """Remove the install and the paths `memory`; the paths of skills that the user has changed, which stay."""
-        after = self.without(wanted)[0]
+        after = self.without(wanted)
         if after != self.before:
             settingsfile.replace(self.path, self.before, after)
         files.remove(self.backup)
         edited = _remove_skills(self.record.get("skills") or {})
+        files.remove_temporaries(self.store, float("inf"))
         for path in memory:  # before the record of the install, by which a second attempt knows the memory
             files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
         for link in self.removable():  # the skills are gone
@@ -112,7 +114,7 @@ class Installation:
             files.remove_tree(os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
         if files.names(self.store) == [settings.GITIGNORE_FILE]:
             files.remove(os.path.join(self.store, settings.GITIGNORE_FILE))
-        for path in (self.store, *self.record.get("folders", ())):
+        for path in (self.store, self.skills_dir, os.path.dirname(self.path)):
             files.remove_if_empty(path)
         return edited
 
@@ -129,7 +131,7 @@ class Installation:
         copies = {}
         for folder in files.folders(os.path.join(self.root, SKILLS_DIR)):
             text = files.read_text(os.path.join(folder, SKILL_FILE)).replace(PLUGIN_COMMAND, command)
-            copies[os.path.join(self.folders[0], os.path.basename(folder), SKILL_FILE)] = text.encode()
+            copies[os.path.join(self.skills_dir, os.path.basename(folder), SKILL_FILE)] = text.encode()
         return copies
 
     def _put(self, *record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -144,20 +146,14 @@ class Installation:
         return [item for item in others if os.path.exists(item["settings"])]
 
 
-def put_on_path(root: str, env: Mapping[str, str], *, is_trial: bool = False) -> str:
-    """Link `harness` into ~/.local/bin if that is on the PATH and the name is free; the link, or ""."""
-    folder = os.path.expanduser(os.path.join("~", *_BIN))
-    link, target = os.path.join(folder, invocation.SCRIPT), os.path.join(root, invocation.SCRIPT)
-    if os.name == "nt" or folder not in env.get("PATH", "").split(os.pathsep) or not os.path.isdir(folder):
+def place_on_path(root: str, env: Mapping[str, str]) -> str:
+    """The link `harness` in ~/.local/bin, if it is ours, or that is on the PATH and the name is free; else ""."""
+    folder, path = os.path.expanduser(os.path.join("~", *_BIN)), env.get("PATH", "")
+    link = os.path.join(folder, invocation.SCRIPT)
+    if os.name == "nt" or folder not in path.split(os.pathsep) or not os.access(folder, os.W_OK):
         return ""
-    try:
-        if not shutil.which(invocation.SCRIPT, path=env["PATH"]) and not os.path.lexists(link):
-            if is_trial:
-                return link
-            os.symlink(target, link)
-    except OSError:
-        return ""
-    return link if _is_link(link, root) else ""
+    is_free = not shutil.which(invocation.SCRIPT, path=path) and not os.path.lexists(link)
+    return link if is_free or _is_link(link, root) else ""
 
 
 def _is_link(path: str, root: str) -> bool:
@@ -171,20 +167,16 @@ def records(store: str) -> list[dict[str, Any]]:
 
 def memory(store: str) -> tuple[list[str], str]:
     """The paths of the memory in this folder, which may hold other things too, and what they are."""
-    projects: list[str] = []
-    others: list[str] = []
-    for name in files.names(store):
-        path = os.path.join(store, name)
-        is_temporary = name.startswith(".") and name.endswith(settings.TEMP_SUFFIX)
-        is_other = name in _FOLDERS if os.path.isdir(path) else is_temporary or name in _FILES
-        is_project = _PROJECT.fullmatch(name) and os.path.isfile(os.path.join(path, settings.PROJECT_FILE))
-        if (is_project or is_other) and not os.path.islink(path):
-            (projects if is_project else others).append(path)
+    paths = [os.path.join(store, name) for name in files.names(store)]
+    paths = [path for path in paths if not os.path.islink(path)]
+    projects = [path for path in paths if _PROJECT.fullmatch(os.path.basename(path))]
+    projects = [path for path in projects if os.path.isfile(os.path.join(path, settings.PROJECT_FILE))]
     runs = os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
     if not projects and not records(store) and not os.path.isdir(runs):
         return [], ""  # a `config.json` or `user` in this folder is not ours
-    shown = [name for name in map(os.path.basename, others) if name[0] != "."]
-    return projects + others, ", ".join([count(len(projects), "project"), *shown])
+    others = [path for path in paths if os.path.basename(path) in (_FOLDERS if os.path.isdir(path) else _FILES)]
+    names = [name for name in map(os.path.basename, others) if name[0] != "."]
+    return projects + others, ", ".join([count(len(projects), "project"), *names])
 
 
 def _remove_skills(recorded: dict[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A settings file of the client: our hooks, their commands and permission rules, and the text and file that hold them.
+"""A settings file of the client: our hooks, their commands and permission rules, and the document that holds them.
 
 A command must be harmless when its files are gone: `python3 missing.py` exits with 2, which makes the client
 block the prompt. So the shell tests for the script first and sets the exit code itself. Where the script is missing or
@@ -8,15 +8,15 @@ person who has deleted the folder wants no guard.
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import re
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Iterator, Mapping, NamedTuple
 
-from ..base import files, invocation, settings
+from ..base import files, invocation, settings, shape
 from ..base.pinned import PIN
 from ..cli.output import Refusal
-from . import jsonedit
-from .jsonedit import Node, parse
 
 # (event, script in hooks/, matcher or None where an event has none). Only names that clients of 2.0 know:
 # before 2.1.101 one unknown event made the client ignore the whole file.
@@ -29,6 +29,7 @@ HOOKS: tuple[tuple[str, str, str | None], ...] = (
     ("PreCompact", "pre_compact.py", None),
     ("SessionEnd", "session_end.py", None),
 )
+_SPEC = {"hooks?": {event + "?": ["any"] for event, _, _ in HOOKS}, "permissions?": {"allow?": ["any"]}}
 GUARD_EVENT = "PreToolUse"
 UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are all that is left to do
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
@@ -49,8 +50,8 @@ MANAGED = (  # policies of whoever manages the computer, which every other setti
     "C:/Program Files/ClaudeCode/managed-settings.json",
 )
 SCOPES = ("user", "project", "local")
-_ALLOW = ("permissions", "allow")
 _STATUS_LINE = "statusLine"
+_BLANK = " \t\r\n\ufeff"  # around the document: a BOM too
 _OUR_STATUS_LINE = re.compile(r"[/\\]%s['\"]? statusline$" % invocation.SCRIPT)
 _OTHERWISE = {
     "session_start.py": '{"systemMessage": "Harness Memory: its folder has moved, or its Python is too old. '
@@ -143,12 +144,11 @@ def is_our_command(command: str, root: str) -> bool:
 
 
 class Hook(NamedTuple):
-    """One of our hooks; `matcher` is "" where it always runs, `node` what goes with it: its group, if it is alone."""
+    """One of our hooks; `matcher` is "" where it always runs."""
 
     event: str
     matcher: str
     command: str
-    node: Node
 
 
 def locate(scope: str, env: Mapping[str, str], home: str, cwd: str) -> str:
@@ -157,94 +157,110 @@ def locate(scope: str, env: Mapping[str, str], home: str, cwd: str) -> str:
     return os.path.join(folder, "settings.local.json" if scope == "local" else "settings.json")
 
 
-def load(path: str) -> tuple[bytes | None, str]:
-    """The bytes of the file (None without one) and the text to edit; Refusal when our entries do not fit into it."""
+def load(path: str) -> tuple[bytes | None, dict[str, Any]]:
+    """The bytes of the file (None without one) and its document; Refusal when our entries do not fit into it."""
     data = read(path)
-    text = (data or b"").decode("utf-8", "surrogateescape")  # other bytes pass through unchanged
-    # To the client, an empty file is an empty object.
-    text = text if text.strip(" \t\r\n" + jsonedit.BOM) else text.rstrip(" \t\r\n") + "{}\n"
     try:
-        document = parse(text)
-    except jsonedit.Invalid as error:
-        raise Refusal("%s:%s. Correct it and try again." % (path, error)) from None
-    lists = [*(("hooks", event) for event, _, _ in HOOKS), _ALLOW]
-    for keys in ((), ("hooks",), ("permissions",), *lists):
-        node, is_list = document.find(*keys), keys in lists
-        if node is not None and node.kind != ("[" if is_list else "{"):
-            shape = "an array […]" if is_list else "an object {…}"
-            name = '"%s"' % ".".join(keys) if keys else "the whole document"
-            raise Refusal("%s: %s should be %s. Correct it and try again." % (path, name, shape))
-    return data, text
+        text = (data or b"").decode("utf-8").strip(_BLANK) or "{}"  # to the client, an empty file is an empty object
+        document = json.loads(text, object_pairs_hook=_unique, parse_constant=int)  # `int` refuses NaN and Infinity
+    except (RecursionError, ValueError) as error:
+        place = path, getattr(error, "lineno", 1), getattr(error, "colno", 1), getattr(error, "msg", error)
+        raise Refusal("%s:%d:%d: not valid JSON: %s. Correct it and try again." % place) from None
+    if problem := shape.problem(document, _SPEC):
+        raise Refusal("%s: %s. Correct it and try again." % (path, problem))
+    return data, document
 
 
-def hooks(text: str, root: str) -> list[Hook]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise ValueError("a key stands twice: %s" % ", ".join(key for key, _ in pairs))
+    return document
+
+
+def render(document: dict[str, Any], like: bytes | None) -> bytes:
+    """A document with the indentation, line ends and surroundings of the file that it replaces."""
+    text = (like or b"").decode("utf-8")
+    body = text.strip(_BLANK)
+    start, end = text.split(body) if body else (text.rstrip("\r\n"), "\n")
+    first = re.match(r'\{\s*[\r\n]([ \t]*)"', body)
+    indent = first[1] if first else None if '"' in body and "\n" not in body else "  "
+    # Only escapes can hold half of a pair of surrogates.
+    written = json.dumps(document, indent=indent, ensure_ascii="\\u" in body, allow_nan=False)
+    return (start + written.replace("\n", "\r\n" if "\r\n" in body else "\n") + end).encode("utf-8")
+
+
+def _ours(document: dict[str, Any], root: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """The event, the group and the entry of each hook of ours; whatever else the file holds is passed over."""
+    for event, groups in (document.get("hooks") or {}).items():
+        for group in groups if isinstance(groups, list) else ():
+            inner = group.get("hooks") if isinstance(group, dict) else ()
+            for hook in inner if isinstance(inner, list) else ():
+                if isinstance(hook, dict) and is_our_command(str(hook.get("command")), root):
+                    yield event, group, hook
+
+
+def hooks(document: dict[str, Any], root: str) -> list[Hook]:
     """Our hooks in a settings file; `root` is the folder of this installation."""
-    document, ours = parse(text), []
-    for event in dict.fromkeys(child.key for child in document.below("hooks")):
-        for group in document.below("hooks", event):
-            node = group.find("matcher")
-            matcher = "" if node is None or node.value == "*" else node.value
-            for hook in group.below("hooks"):
-                command = hook.find("command")
-                if command is not None and is_our_command(command.value, root):
-                    is_alone = len(group.below("hooks")) == 1
-                    ours.append(Hook(event, matcher, command.value, group if is_alone else hook))
-    return ours
+    ours = [(event, group.get("matcher"), hook["command"]) for event, group, hook in _ours(document, root)]
+    return [Hook(event, matcher if matcher not in (None, "*") else "", command) for event, matcher, command in ours]
 
 
-def disables_hooks(text: str, *names: str) -> bool:
-    switches = [parse(text).find(name) for name in ("disableAllHooks", *names)]
-    return any(switch is not None and switch.kind == "t" for switch in switches)
+def disables_hooks(document: dict[str, Any], *names: str) -> bool:
+    return any(document.get(name) is True for name in ("disableAllHooks", *names))
 
 
 def forbidden() -> str:
     """Why a policy of this computer lets no hook of ours run; "" where none does."""
     for path in MANAGED:
         try:
-            if disables_hooks((read(path) or b"{}").decode("utf-8", "replace"), "allowManagedHooksOnly"):
+            if disables_hooks(load(path)[1], "allowManagedHooksOnly"):
                 return "%s allows only managed hooks, so Claude Code runs none of ours" % path
-        except (Refusal, jsonedit.Invalid):
+        except Refusal:
             return "%s cannot be read: it may forbid hooks" % path
     return ""
 
 
-def merge(text: str, wanted: Entries) -> str:
-    """`text` with our entries at the end."""
-    items = [(("hooks", event), group) for event, group in wanted.groups.items()]
-    allowed = [rule.value for rule in parse(text).below(*_ALLOW)]
-    for (first, second), item in [*items, *((_ALLOW, rule) for rule in wanted.rules if rule not in allowed)]:
-        document = parse(text)
-        outer, inner = document.find(first), document.find(first, second)
-        if inner is not None:
-            text = jsonedit.append(text, inner, item)
-        elif outer is not None:
-            text = jsonedit.append(text, outer, [item], second)
-        else:
-            text = jsonedit.append(text, document, {second: [item]}, first)
-    if wanted.status_line and not has_status_line(text):
-        line = {"type": "command", "command": wanted.status_line}
-        text = jsonedit.append(text, parse(text), line, _STATUS_LINE)
-    return text
+def merge(document: dict[str, Any], wanted: Entries) -> dict[str, Any]:
+    """The document with our entries at the end."""
+    merged = copy.deepcopy(document)
+    groups = merged["hooks"] = merged.get("hooks") or {}
+    for event, group in wanted.groups.items():
+        groups[event] = [*(groups.get(event) or ()), group]
+    permissions = merged["permissions"] = merged.get("permissions") or {}
+    allowed = permissions.get("allow") or []
+    permissions["allow"] = [*allowed, *(rule for rule in wanted.rules if rule not in allowed)]
+    if wanted.status_line:
+        merged.setdefault(_STATUS_LINE, {"type": "command", "command": wanted.status_line})
+    return merged
 
 
-def has_status_line(text: str) -> bool:
-    return parse(text).find(_STATUS_LINE) is not None
+def has_status_line(document: dict[str, Any]) -> bool:
+    return _STATUS_LINE in document
 
 
-def strip(text: str, root: str, rules: list[str]) -> str:
-    """`text` without our entries and the containers that held nothing else."""
-    while True:
-        allowed = parse(text).below(*_ALLOW)
-        ours = [rule for rule in allowed if rule.value in rules or _OUR_RULE.match(rule.value)]
-        ours += [hook.node for hook in hooks(text, root)]
-        line, command = parse(text).find(_STATUS_LINE), parse(text).find(_STATUS_LINE, "command")
-        ours += [line] if line and command and _OUR_STATUS_LINE.search(command.value) else []
-        if not ours:
-            return text
-        node = ours[-1]
-        while node.parent and node.parent.parent and len(node.parent.children) == 1:
-            node = node.parent
-        text = jsonedit.remove(text, node)
+def strip(document: dict[str, Any], root: str, rules: list[str]) -> dict[str, Any]:
+    """The document without our entries and the containers that held nothing else."""
+    left = copy.deepcopy(document)
+    for event, group, hook in [*_ours(left, root)]:
+        group["hooks"].remove(hook)
+        if not group["hooks"]:
+            _remove(left, "hooks", event, group)
+    for rule in [*((left.get("permissions") or {}).get("allow") or ())]:
+        if rule in rules or _OUR_RULE.match(str(rule)):
+            _remove(left, "permissions", "allow", rule)
+    line = left.get(_STATUS_LINE)
+    if isinstance(line, dict) and _OUR_STATUS_LINE.search(str(line.get("command"))):
+        del left[_STATUS_LINE]
+    return left
+
+
+def _remove(document: dict[str, Any], outer: str, inner: str, item: object) -> None:
+    document[outer][inner].remove(item)
+    if not document[outer][inner]:
+        del document[outer][inner]
+    if not document[outer]:
+        del document[outer]
 
 
 def read(path: str) -> bytes | None:
