@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2899,
     "recall": 1256,
     "inject": 534,
-    "guard": 4450,
+    "guard": 3893,
     "hook": 1043,
     "cli": 3545,
     "setup": 795,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from . import deletes, paths
 from .shell import TILDE, UNKNOWN, joined
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,20 +22,7 @@ if TYPE_CHECKING:
 MAX_CHARS = 20_000  # of a body; what follows is not read
 MAX_CALLS = 400
 BODY_COST = 125  # of the code in a command
-_SHELLS = frozenset(
-    """
-    system popen getoutput getstatusoutput check_call check_output execsync spawnsync spawn exec execfilesync
-    shell_exec passthru proc_open execvp execv posix_spawn qx run call create_subprocess_shell create_subprocess_exec
-    """.split()
-)
-_TREES = frozenset("rmtree rm_rf rm_r remove_tree rmsync rimraf removesync emptydirsync rmdirsync rm".split())
-_OPENS = frozenset(
-    "open read_text read_bytes readfilesync readfile createreadstream file_get_contents path read".split()
-)
-_WRITES = frozenset("write_text write_bytes writefilesync writefile appendfilesync file_put_contents".split())
 _MODES = ("'w", '"w', "'a", '"a', "'x'", '"x"', "+'", '+"')
-_HOMES = tuple("expanduser path.home() homedir() env.home dir.home env{home} ['home'] [\"home\"] ('home')".split())
-_TEMPORARY = tuple("tempfile mkdtemp mktemp tmpdir tmp_path temp_dir tempdir".split())
 # What the words of a body show: rule, detail, and words of which each group has one.
 _SIGNS = """
 system.fork-bomb a fork in a loop | fork() | while for(;;)
@@ -147,7 +135,9 @@ def shell_texts(body: str, name: str, made: list[Made]) -> list[str]:
     found = []
     for callee, literals, text in made:
         last = callee.rpartition(".")[2].rpartition("::")[2]
-        if last not in _SHELLS or (last in ("run", "call") and "subprocess" not in body and "sp." not in callee):
+        if last not in WORDS["shell-functions"] or (
+            last in ("run", "call") and "subprocess" not in body and "sp." not in callee
+        ):
             continue
         words = [word for word in literals or _set_before(text, body) if word.strip()]
         if len(words) > 1 and " " not in words[0]:
@@ -161,7 +151,7 @@ def shell_texts(body: str, name: str, made: list[Made]) -> list[str]:
 
 
 def is_home(text: str) -> bool:
-    return any(home in text.replace(" ", "") for home in _HOMES)
+    return any(home in text.replace(" ", "") for home in WORDS["home-expressions"])
 
 
 def check(body: str, call: Call, scope: Scope, made: list[Made], found: Trace) -> Iterator[tuple[str, str]]:
@@ -177,18 +167,20 @@ def check(body: str, call: Call, scope: Scope, made: list[Made], found: Trace) -
         words = _set_before(text, body) + literals
         target = words[0] if words else ""
         target = TILDE + "/" + target.lstrip("~/") if is_home(text) or target[:1] == "~" else target
-        if last in _TREES and (last not in ("rm", "rmdirsync", "rmsync") or "recursive" in text):
-            is_known = target or not any(word in tight for word in _TEMPORARY)
+        if last in WORDS["tree-functions"] and (last not in ("rm", "rmdirsync", "rmsync") or "recursive" in text):
+            is_known = target or not any(word in tight for word in WORDS["temporary-names"])
             rule = deletes.target_rule(target.rstrip("/") or target or UNKNOWN, call, scope, found) if is_known else ""
             if rule:
                 yield rule, "%s(%s)" % (last, target.replace(TILDE, "~") or "…")
         elif last in ("remove", "unlink", "unlinksync") and callee != last:
             yield from _accessed(target, paths.DELETE, call, scope)
         elif (
-            last in _WRITES or callee == "file.write" or (last in ("open", "fopen") and any(m in text for m in _MODES))
+            last in WORDS["write-functions"]
+            or callee == "file.write"
+            or (last in ("open", "fopen") and any(m in text for m in _MODES))
         ):
             yield from _accessed(target, paths.WRITE, call, scope)
-        elif last in _OPENS:
+        elif last in WORDS["open-functions"]:
             yield from _accessed(target, paths.READ, call, scope)
         if any(" " in literal and destroys(literal) for literal in literals) and not is_scratch_base:
             yield "db.destroy", "%s(…)" % last
@@ -208,9 +200,6 @@ def _accessed(word: str, access: str, call: Call, scope: Scope) -> Iterator[tupl
 
 
 # Databases ------------------------------------------------------------------------------------------
-_DROPPED = frozenset(
-    "TABLE DATABASE SCHEMA USER ROLE COLLECTION KEYSPACE TABLESPACE COLUMN MATERIALIZED OWNED DATASET WAREHOUSE".split()
-)
 _DOCUMENTS = ("dropdatabase(", ".drop(", "deletemany({})", ".remove({})", "dropindexes(")
 _VERBS = ("drop", "truncate", "delete", "update", "alter", "remove(")
 
@@ -240,7 +229,7 @@ def _is_loss(words: list[str]) -> bool:
     words = words[1:] if words[:1] in (["BEGIN"], ["WITH"]) else words
     rest = words[words.index("WHERE") + 1 :] if "WHERE" in words else []
     verb, kind = (*words, "", "")[:2]
-    if verb == "DROP" and kind in _DROPPED and len(words) > 2:
+    if verb == "DROP" and kind in WORDS["dropped"] and len(words) > 2:
         name = words[4] if words[2:4] == ["IF", "EXISTS"] and len(words) > 4 else words[2]
         return not (kind in ("DATABASE", "SCHEMA") and is_scratch(name))
     if (verb, kind) == ("DELETE", "FROM") or (verb == "UPDATE" and "SET" in words[2:5]):

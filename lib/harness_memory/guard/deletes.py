@@ -5,7 +5,8 @@ from __future__ import annotations
 from . import paths
 from .expand import CONTAINER
 from .outputs import find_parts
-from .shell import GLOBS, STAR, UNKNOWN, joined, narrows, plain, table
+from .shell import GLOBS, STAR, UNKNOWN, joined, narrows, plain
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,29 +16,7 @@ if TYPE_CHECKING:
     from .paths import Scope
 
 MAX_TARGETS = 100  # of one command; beyond that the targets are unknown
-
-_PLACES = table("""
-roots / /bin /boot /dev /d /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var
-  /users /library /system /applications /volumes /private /c /cores /network /c/windows /c/users /usr/bin /usr/lib
-  /usr/sbin /usr/share /usr/local /var/lib /var/log /var/www /usr/local/bin /usr/local/lib /usr/include /etc/ssl /nix
-  /nix/store /snap /c/program␣files /c/program␣files␣(x86) /c/programdata
-disposable node_modules dist build out target __pycache__ .venv venv env .tox .nox .pytest_cache .mypy_cache
-  .ruff_cache .cache .parcel-cache .next .nuxt .output .turbo .svelte-kit .gradle coverage .coverage htmlcov
-  .nyc_output tmp temp .tmp .temp logs log bin obj .terraform .serverless .eggs .hypothesis deriveddata pods vendor
-  bower_components .angular .vite .docusaurus _build .ipynb_checkpoints .dart_tool storybook-static .expo .webpack
-  lib-cov test-results playwright-report .sass-cache .vercel .netlify .wrangler .yarn_cache .npm .eslintcache
-  elm-stuff __snapshots__ release debug .idea .vs .swc .rollup.cache .stryker-tmp gen generated _site
-disposable-endings .egg-info .dist-info .tmp .temp .bak .log .pyc _cache -cache .cache .old .orig ~
-home-caches ~/.cache ~/.npm ~/library/caches ~/.cargo/registry ~/.gradle/caches ~/.m2/repository ~/.local/share/trash
-  ~/.yarn ~/.pnpm-store ~/.expo ~/appdata/local/temp ~/library/developer/xcode/deriveddata ~/.nuget/packages ~/go/pkg
-  ~/.bundle/cache ~/.pub-cache ~/.claude/plans ~/.claude/todos ~/.local/share/pnpm/store
-main-folders desktop documents downloads pictures music movies videos public library .config .local .ssh .gnupg
-  .claude projects src code work repos dev workspace appdata onedrive dropbox applications .mozilla .kube .aws
-work-folders /workspace/ /workspaces/ /testbed/ /app/ /repo/ /code/ /project/
-free-system /var/lib/apt/lists /var/cache /opt/homebrew/var/cache
-git-parts head packed-refs refs config logs modules worktrees info objects
-""")
-ROOTS = _PLACES["roots"]
+ROOTS = WORDS["roots"]
 _GRAVE = ("delete.project", "delete.home", "delete.system")
 
 
@@ -169,7 +148,7 @@ def _git_rule(path: str, call: Call, scope: Scope) -> str:
     inner = path.partition("/.git/")[2].split("/")
     if inner in (["objects"], ["refs"], ["refs", "heads"]):
         return "delete.git"
-    return "delete.git-part" if inner[0] in _PLACES["git-parts"] else ""
+    return "delete.git-part" if inner[0] in WORDS["git-parts"] else ""
 
 
 def _worth(path: str, scope: Scope, call: Call) -> str:
@@ -178,7 +157,7 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
     project = scope.places[1]
     if call.where == CONTAINER:
         is_data = path.startswith(("/var/lib/", "/data", "/var/www/", "/srv/")) and not path.startswith(
-            _PLACES["free-system"]
+            WORDS["free-system"]
         )
         return "delete.outside" if path in ROOTS or is_data else ""
     if local == "~":
@@ -192,13 +171,13 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
     rule = _git_rule(path, call, scope)
     if (
         rule
-        or (local[:2] == "~/" and local[2:] in _PLACES["main-folders"])
+        or (local[:2] == "~/" and local[2:] in WORDS["main-folders"])
         or any(paths.is_within(h, path) for h in scope.homes)
     ):
         return rule or "delete.home"
     # A session in `/` does not make the system part of the project.
     is_project = project not in ROOTS or project in scope.homes
-    is_free = path.startswith(_PLACES["free-system"]) or paths.is_temporary(path, scope)
+    is_free = path.startswith(WORDS["free-system"]) or paths.is_temporary(path, scope)
     if is_free or (is_project and paths.is_within(path, project)):
         return ""
     if paths.is_system(path):
@@ -209,7 +188,7 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
     is_rebuilt = is_disposable(path.rpartition("/")[2]) and path.count("/") > 2
     return (
         ""
-        if is_rebuilt or local.startswith(_PLACES["home-caches"]) or path.startswith(_PLACES["work-folders"])
+        if is_rebuilt or local.startswith(WORDS["home-caches"]) or path.startswith(WORDS["work-folders"])
         else "delete.outside"
     )
 
@@ -227,4 +206,4 @@ def _projects(scope: Scope) -> tuple[str, ...]:
 def is_disposable(name: str) -> bool:
     """Build output, caches and environments, which a command brings back."""
     starts = ("cmake-build", "tmp.", "tmp-", "temp-", ".tmp")
-    return name in _PLACES["disposable"] or name.endswith(_PLACES["disposable-endings"]) or name.startswith(starts)
+    return name in WORDS["disposable"] or name.endswith(WORDS["disposable-endings"]) or name.startswith(starts)

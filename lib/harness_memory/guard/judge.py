@@ -11,6 +11,7 @@ from . import expand, outputs, paths, programs
 from .expand import CONTAINER, SCRIPT, SHELLS
 from .quick import HINTS
 from .shell import TILDE, UNKNOWN, Unreadable, joined, plain
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,26 +32,12 @@ _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they re
 SENDERS = outputs.FETCHERS | frozenset(_TALKERS)
 _HEADERS = ("-H", "--header", "-u", "--user", "-o", "--output")
 _RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
-_DELETERS = frozenset(
-    """
-    rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri find fd rsync mv
-    """.split()
-)
-_WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
-_DEVICES = frozenset("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random -".split())
 _LOCAL = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
 _DATA_PORTS = tuple([":%d/" % port for port in (9200, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001)])
 _DESTROYING_URLS = ("_delete_by_query", "/doDelete", "/purge_cache")
 _PLACES = ("CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=", "HARNESS_MEMORY_HOME=")
 _METADATA = ("169.254.169.254", "metadata.google.internal")
 _SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
-# In a script that is only read: too common, or too unsure without its variables, to ask about.
-_MINOR = frozenset(
-    """
-    delete.unknown delete.outside delete.inside guard.unreadable service.delete path.env-write git.discard-file
-    git.branch-delete docker.prune system.services
-    """.split()
-)
 _KINDS = ((paths.READ, "raf"), (paths.WRITE, "wtmn"), (paths.DELETE, "do"))
 _ACCESS = {kind: access for access, kinds in _KINDS for kind in kinds}
 _TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
@@ -97,7 +84,7 @@ def by_call(found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterat
 
 
 def _of_script(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(rule.rstrip("?") + "?", about) for rule, about in against if rule.rstrip("?") not in _MINOR]
+    return [(rule.rstrip("?") + "?", about) for rule, about in against if rule.rstrip("?") not in WORDS["minor-rules"]]
 
 
 class _Judge:
@@ -117,7 +104,7 @@ class _Judge:
             yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
         elif rule:
             yield rule, call.line()
-        if name in _DELETERS:
+        if name in WORDS["deleters"]:
             from . import deletes
 
             yield from deletes.check(call, self.scope, self.found)
@@ -167,7 +154,7 @@ class _Judge:
         is_deep = given.has("-R,--recursive,/T")
         has_mode = not any(flag.startswith("--reference") for flag in given.flags)
         mode = given.operands[0] if has_mode and given.operands else ""
-        is_wide = call.program == "chmod" and mode in _WIDE_MODES
+        is_wide = call.program == "chmod" and mode in WORDS["wide-modes"]
         for word in list(dict.fromkeys(given.operands[has_mode:]))[:1000] if call.where != CONTAINER else ():
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
             is_root = path in deletes.ROOTS or paths.home_relative(path, self.scope) == "~"
@@ -295,7 +282,7 @@ class _Judge:
             yield from self.unpacked(call, kinds)
 
     def one(self, kind: str, word: str, call: Call) -> Found:
-        if not word or word in _DEVICES or word.startswith("/dev/fd/"):
+        if not word or word in WORDS["devices"] or word.startswith("/dev/fd/"):
             return
         if kind == "h" and word[:5].lower() == "file:":
             kind = "r"
@@ -387,7 +374,7 @@ _SPECIAL: dict[str, Any] = {
 
 def _shows(call: Call) -> bool:
     """Whether a call prints what it reads, for all to see: `jq -r .data`, not `jq keys`."""
-    is_seen = not call.is_kept and all(word in _DEVICES for _, word in call.redirections)
+    is_seen = not call.is_kept and all(word in WORDS["devices"] for _, word in call.redirections)
     return is_seen and call.program in _FILTERS and "keys" not in " ".join(call.args)
 
 
@@ -419,7 +406,7 @@ def coarse(text: str, scope: Scope) -> list[Finding]:
         while words and (words[0] in ("sudo", "then", "do", "else", "exec", "env", "time") or "=" in words[0]):
             words = words[1:]
         call = expand.Call("".join(words[:1]), words[1:60], "/")
-        is_loss = call.program in _DELETERS or call.program in ("chmod", "chown", "dd")
+        is_loss = call.program in WORDS["deleters"] or call.program in ("chmod", "chown", "dd")
         is_loss = is_loss and (call.given.has("-r,-R,--recursive,-delete,-exec") or "of=/" in piece)
         rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
         paths_of = [word.replace("$HOME", "~") for word in words if "/" in word and len(word) < 300]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import programs, shell
 from .shell import MAX_VALUES, STAR, UNKNOWN, distinct, globbed, joined, narrows
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
 MAX_SAID_CHARS = 1 << 16
 FETCHERS = frozenset("curl wget fetch aria2c http https xh nc ncat lynx iwr irm invoke-webrequest".split())
 PACKERS = frozenset("tar gtar bsdtar zip 7z cpio pax".split())
-_PASS_ON = frozenset("grep egrep rg sort head tail uniq awk sed cut tr xargs tac".split())
-_NARROW = frozenset("grep egrep rg head tail awk sed".split())
-_NARROWING = frozenset("-mtime -atime -ctime -mmin -amin -newer -empty -inum -size".split())
-_DECODERS = frozenset("uudecode rev gunzip zcat bzcat xzcat unxz".split())
 
 
 def fetches(call: Call) -> bool:
@@ -28,7 +25,7 @@ def decodes(call: Call) -> bool:
     """Whether a call turns text that cannot be read into text that can."""
     if call.program in ("base64", "gbase64", "base32", "openssl", "xxd"):
         return call.given.has("-d,-D,--decode,-di,-r")
-    return call.program in _DECODERS
+    return call.program in WORDS["decoders"]
 
 
 def shows_environment(call: Call) -> bool:
@@ -109,7 +106,7 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
             last = value.rstrip("/*").rpartition("/")[2]
             is_narrowed = is_narrowed or narrows(value.replace("/", ""))
             names += [globbed(last)] if last and flag.endswith("path") else []
-        is_narrowed = is_narrowed or (flag in _NARROWING and value != "+0")
+        is_narrowed = is_narrowed or (flag in WORDS["narrowing-flags"] and value != "+0")
     return starts or ["."], names, is_narrowed
 
 
@@ -122,9 +119,9 @@ def fed_words(stdin: Any, *, lines: bool = False) -> list[str]:
         words = _listed_by(call)
         if words:
             return [word.replace(STAR, UNKNOWN) for word in words] if is_narrowed else words
-        if call.program not in _PASS_ON:
+        if call.program not in WORDS["passing-on"]:
             break
-        is_narrowed = is_narrowed or (call.program in _NARROW and "-v" not in call.args)
+        is_narrowed = is_narrowed or (call.program in WORDS["narrowing"] and "-v" not in call.args)
     return [UNKNOWN]
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ..base.process import system
 from .quick import HINTS
-from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable, fits, folded, joined, table
+from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable, fits, folded, joined
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,62 +21,6 @@ MAX_PATH_CHARS = 5000  # no system takes longer ones
 MAX_JUDGED = 300  # of one question; beyond that only what may be a secret, as often again
 READ, WRITE, DELETE = "read", "write", "delete"
 SECRET, ENV, SENSITIVE, STARTUP = "path.secret", "path.env", "path.sensitive", "path.startup"
-
-# What names and places are, in the form below; of secrets, some are certain enough to deny, others worth a question.
-_PLACES = table("""
-secret-dirs .ssh .gnupg .password-store .1password .bitwarden .electrum
-secret-home .aws/credentials .aws/sso/cache .aws/cli/cache .azure/ .config/gcloud/ .kube/ .config/git/credentials
-  .config/gh/hosts .config/hub .config/op/ .cargo/credentials .gem/credentials .terraform.d/credentials
-  .local/share/keyrings/ library/keychains/ .mozilla/ .config/google-chrome .config/chromium .config/bravesoftware
-  .config/microsoft-edge library/application␣support/google/chrome library/cookies library/application␣support/firefox
-  library/application␣support/bravesoftware library/safari snap/firefox library/application␣support/chromium
-  library/application␣support/microsoft␣edge snap/chromium appdata/local/google/chrome appdata/roaming/mozilla
-  appdata/local/microsoft/edge appdata/roaming/microsoft/credentials appdata/local/microsoft/credentials
-  appdata/roaming/microsoft/protect .config/rclone/ .claude/.credentials.json .codex/auth.json
-  .gemini/oauth_creds.json .config/github-copilot/ .config/doctl/ .config/heroku/ .fly/config.yml .config/solana/
-  .config/sops/age/ .config/keepassxc .local/share/kwalletd .oci/ .bitcoin/ .ethereum/ .vault-token
-  .config/pypoetry/auth.toml .config/glab-cli/ .age/ .config/bitwarden .config/stripe/ .config/netlify/
-  .wrangler/config .config/.wrangler/config .supabase/access-token
-sensitive-home .docker/config.json .npmrc .yarnrc.yml .m2/settings .gradle/gradle.properties .composer/auth.json
-  .config/composer/auth.json .terraformrc .databrickscfg .dbt/profiles.yml .nuget/nuget/nuget.config .bundle/config
-  appdata/roaming/npm/.npmrc .config/containers/auth.json .snowsql/ .snowflake/ .config/ngrok .ngrok2/
-secret-names id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk .netrc _netrc .pgpass .my.cnf .mylogin.cnf
-  .git-credentials .pypirc .vault-token .vault_pass .dockercfg .s3cfg .boto .credentials.json oauth_creds.json
-  login.keychain-db logins.json key4.db wallet.dat
-secret-system /etc/shadow /etc/gshadow /etc/ssh/ssh_host_ /etc/krb5.keytab /etc/kubernetes/admin.conf
-  /etc/rancher/k3s/k3s.yaml /run/secrets/ /var/run/secrets/ /dev/mem /dev/kmem /proc/kcore /etc/ssl/private/
-  /etc/security/opasswd /library/keychains/ /system/library/keychains/ /c/windows/system32/config/sam
-no-keys config known_hosts known_hosts.old authorized_keys allowed_signers environment rc config.d
-sensitive-names .bash_history .zsh_history .python_history .mysql_history .psql_history .node_repl_history
-  .sqlite_history .rediscli_history fish_history consolehost_history.txt .claude.json credentials.json
-  credentials.toml master.key kubeconfig secrets.yml secrets.yaml secrets.json secrets.toml secret.key private.key
-  private_key gcp-key.json .htpasswd .vault_password secret.yaml secret.yml secrets.env
-sensitive-suffixes .pem .key .p12 .pfx .jks .keystore .kdbx .ppk .pkcs12 .p8 .keytab .kubeconfig .tfstate
-  .tfstate.backup .tfvars -credentials.json
-harmless-env example sample template tmpl tpl d dist default defaults ts schema examples samples test testing js py md
-harmless-key cert chain public pub ca- ca. cacert bundle csr root dhparam
-fixtures test tests testdata test-data fixtures testing spec __tests__ node_modules site-packages vendor examples
-startup ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv
-  ~/.zprofile ~/.zlogin ~/.zlogout ~/.config/fish/config.fish ~/.xprofile ~/.xinitrc ~/.xsession ~/.pam_environment
-  ~/.cshrc ~/.tcshrc ~/.kshrc ~/.inputrc ~/.ssh/rc ~/.ssh/authorized_keys ~/.ssh/config /etc/profile /etc/bash.bashrc
-  /etc/zshrc
-startup-dirs ~/.config/fish/conf.d/ ~/.config/autostart/ ~/library/launchagents/ ~/.config/systemd/user/
-system-dirs etc usr bin sbin lib lib32 lib64 libx32 boot sys proc system library
-system-prefixes /c/windows /c/program␣files /var/spool/cron /var/lib/dpkg /var/lib/rpm
-core-files /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /boot/ /etc/ld.so.preload
-  /etc/pam.d/ /proc/sysrq-trigger /proc/sys/ /sys/ /etc/crontab /etc/cron
-disks /dev/sd /dev/nvme /dev/hd /dev/vd /dev/xvd /dev/mmcblk /dev/disk /dev/rdisk /dev/dm- /dev/md /dev/mapper/
-  /dev/mem /dev/kmem /dev/port /dev/root /dev/block
-free-prefixes /usr/local/ /usr/src/ /library/caches/ /proc/self/fd/ /etc/hosts.d/
-public .pub .example .sample .template .dist .tmpl
-ci-names .gitlab-ci.yml .travis.yml jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml .drone.yml .woodpecker.yml
-  appveyor.yml .appveyor.yml cloudbuild.yaml buildspec.yml codemagic.yaml
-ci-dirs /.github/workflows/ /.github/actions/ /.circleci/ /.buildkite/ /.woodpecker/ /.gitlab/ci/
-no-delete claude.md license license.md license.txt .gitignore .gitattributes agents.md
-samples id_rsa id_ed25519 .ssh .aws .gnupg .kube .docker .netrc .npmrc .pypirc .git-credentials .pgpass .env
-  .env.local credentials config.json server.key key.pem shadow hosts.yml gcloud .config .vault-token .bash_history
-own-samples settings.json settings.local.json guard.json audit.jsonl
-""")
 
 
 class Scope:
@@ -181,11 +126,11 @@ def _samples(piece: str, access: str) -> tuple[str, ...]:
     """The names that a pattern may be meant to complete to."""
     if GLOBS.isdisjoint(piece) or access == DELETE:  # what is in the folder goes; that is judged as such
         return ()
-    own = _PLACES["own-samples"] if access == WRITE else ()
+    own = WORDS["own-samples"] if access == WRITE else ()
     if piece[:1] == STAR and piece[-4:] in (".key", ".pem", "_rsa"):  # `*.yml` does not aim at secrets.yml
         return (*own, "server.key", "key.pem", "id_rsa")
     is_open = piece[:1] == STAR or piece.startswith(".git") or (piece[:1] != "." and len(piece) < 3)
-    return own if is_open else (*own, *_PLACES["samples"])
+    return own if is_open else (*own, *WORDS["samples"])
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -228,32 +173,32 @@ def _rule(path: str, access: str, scope: Scope) -> str:
 
 def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     pieces = path.split("/")
-    if name.endswith(_PLACES["public"]):
+    if name.endswith(WORDS["public"]):
         return ""
-    inner = next((pieces[at + 1 :] for at, piece in enumerate(pieces) if piece in _PLACES["secret-dirs"]), None)
+    inner = next((pieces[at + 1 :] for at, piece in enumerate(pieces) if piece in WORDS["secret-dirs"]), None)
     if inner is not None:
-        return "" if inner and (inner[0] in _PLACES["no-keys"] or inner[0].startswith("known_hosts")) else SECRET
+        return "" if inner and (inner[0] in WORDS["no-keys"] or inner[0].startswith("known_hosts")) else SECRET
     below = local[2:] + "/" if local[:2] == "~/" else ""
-    if below.startswith(_PLACES["secret-home"]) or below == ".aws/" or path.startswith(_PLACES["secret-system"]):
+    if below.startswith(WORDS["secret-home"]) or below == ".aws/" or path.startswith(WORDS["secret-system"]):
         return SECRET
     if pieces[1:2] == ["proc"] and name in ("environ", "mem") and len(pieces) > 3 and pieces[2] != "self":
         return SENSITIVE
-    if below.startswith(_PLACES["sensitive-home"]):
+    if below.startswith(WORDS["sensitive-home"]):
         return SENSITIVE
     project = scope.places[1]
-    if is_within(path, project) and not set(_PLACES["fixtures"]).isdisjoint(path[len(project) :].split("/")[:-1]):
+    if is_within(path, project) and not set(WORDS["fixtures"]).isdisjoint(path[len(project) :].split("/")[:-1]):
         return ""  # made for tests, or part of a package
     is_key = name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
-    if name in _PLACES["secret-names"] or is_key:
+    if name in WORDS["secret-names"] or is_key:
         return SECRET
     return ENV if is_env(name) else SENSITIVE if _is_sensitive(path, name) else ""
 
 
 def _is_sensitive(path: str, name: str) -> bool:
-    if name in _PLACES["sensitive-names"] or path.startswith("/etc/sudoers"):
+    if name in WORDS["sensitive-names"] or path.startswith("/etc/sudoers"):
         return True
-    if name.endswith(_PLACES["sensitive-suffixes"]):
-        is_public = name.endswith((".pem", ".key")) and any(part in name for part in _PLACES["harmless-key"])
+    if name.endswith(WORDS["sensitive-suffixes"]):
+        is_public = name.endswith((".pem", ".key")) and any(part in name for part in WORDS["harmless-key"])
         return not (is_public or len(name) < 5 or path.startswith("/etc/ssl/certs/"))
     plain = name.replace("-", "").replace("_", "")
     return name.endswith(".json") and (plain.startswith("clientsecret") or "serviceaccount" in plain)
@@ -263,7 +208,7 @@ def is_env(name: str) -> bool:
     """`.env` and its kin; examples, templates and tests are for everyone."""
     if not (name in (".env", ".flaskenv") or name.startswith(".env.") or (name.endswith(".env") and len(name) > 4)):
         return False
-    return set(_PLACES["harmless-env"]).isdisjoint(name.replace("-", ".").replace("_", ".").split("."))
+    return set(WORDS["harmless-env"]).isdisjoint(name.replace("-", ".").replace("_", ".").split("."))
 
 
 def own_rule(path: str, access: str, scope: Scope) -> str:
@@ -303,28 +248,28 @@ def _other_memory(path: str, scope: Scope) -> str:
 
 
 def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str:
-    if local in _PLACES["startup"] or path in _PLACES["startup"] or local.startswith(_PLACES["startup-dirs"]):
+    if local in WORDS["startup"] or path in WORDS["startup"] or local.startswith(WORDS["startup-dirs"]):
         return STARTUP
     if local in ("~/.gitconfig", "~/.config/git/config"):
         return "path.git-hooks"
-    if path.startswith(_PLACES["disks"]):
+    if path.startswith(WORDS["disks"]):
         return "disk.overwrite"
-    if path.startswith(_PLACES["core-files"]):
+    if path.startswith(WORDS["core-files"]):
         return "path.system-core"
     if is_system(path) and not is_temporary(path, scope):
         return "path.system"
     inner = path.partition("/.git/")[2]
     if (inner.startswith("hooks/") or inner in ("config", "hooks")) and not path.endswith((".sample", ".lock")):
         return "path.git-hooks"
-    if name in _PLACES["ci-names"] or any(each in path for each in _PLACES["ci-dirs"]):
+    if name in WORDS["ci-names"] or any(each in path for each in WORDS["ci-dirs"]):
         return "path.ci"
-    return "path.no-delete" if access == DELETE and name in _PLACES["no-delete"] else ""
+    return "path.no-delete" if access == DELETE and name in WORDS["no-delete"] else ""
 
 
 def is_system(path: str) -> bool:
-    if path.startswith(_PLACES["free-prefixes"]):
+    if path.startswith(WORDS["free-prefixes"]):
         return False
     pieces = path.split("/", 2)
-    return (pieces[0] == "" and pieces[1:2] != [] and pieces[1] in _PLACES["system-dirs"]) or path.startswith(
-        _PLACES["system-prefixes"]
+    return (pieces[0] == "" and pieces[1:2] != [] and pieces[1] in WORDS["system-dirs"]) or path.startswith(
+        WORDS["system-prefixes"]
     )

@@ -75,7 +75,8 @@ class Policy:
 
     def text(self, rule: str) -> tuple[str, str]:
         """Reason and remedy."""
-        return self.texts.get(rule) or rules.RULES.get(rule, ("", "is against the rule " + rule, ""))[1:]
+        _, reason, remedy = rules.RULES.get(rule, ("", "is against the rule " + rule, ""))
+        return self.texts.get(rule) or (reason, remedy)
 
     def custom_findings(self, facts: match.Facts) -> list[tuple[str, str, str]]:
         """The rules of people that a call meets."""

@@ -296,7 +296,8 @@ def fits(text: str, pattern: str, separator: str) -> bool:
     return False
 
 
-def table(text: str) -> dict[str, tuple[str, ...]]:
-    """Named lists of words, one a line, which goes on where it is indented; `␣` is a blank in a word."""
-    lists = [line.split() for line in text.replace("\n  ", " ").strip().split("\n")]
-    return {name: tuple([word.replace("␣", " ") for word in words]) for name, *words in lists}
+def table(path: str) -> list[str]:
+    """The rows of a table in a file: a row goes on where it is indented; `#` begins a remark."""
+    with open(path, encoding="utf-8") as file:
+        rows = file.read().replace("\n  ", " ").split("\n")
+    return [row for row in rows if row and row[0] != "#"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import paths
 from .shell import CLOSE, COMMA, OPEN, STAR, TILDE, globbed, plain, unbraced
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,23 +21,6 @@ SHELL_TOOLS = ("Bash", "PowerShell", "Monitor", "BashOutput")
 _READS = ("Read", "NotebookRead", "LS", "Glob")
 _WRITES = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _PATH_KEYS = ("file_path", "notebook_path")  # LS and Glob, which only show names, have neither
-# Their arguments are words to people or models.
-_TALK = frozenset(
-    """
-    Task Agent TodoWrite Skill WebSearch AskUserQuestion ExitPlanMode EnterPlanMode SlashCommand ToolSearch
-    TaskCreate TaskUpdate SendMessage KillShell TaskStop TaskGet TaskList TaskOutput
-    """.split()
-)
-_WRITE_WORDS = frozenset(
-    "write edit create append update patch save put insert replace move rename copy upload".split()
-)
-_DELETE_WORDS = frozenset("delete remove unlink trash rmdir".split())
-_EFFECTS = frozenset("delete drop reset destroy purge wipe truncate terminate revoke merge publish force".split())
-_PROSE = frozenset("query title body text content message description prompt subject name summary comment".split())
-_COMMAND_KEYS = frozenset("command cmd script shell_command commands argv command_line cmdline".split())
-_RUNNER_KEYS = frozenset("input text code args arguments".split())
-_RUNNERS = frozenset("exec execute run shell bash terminal process command".split())  # in names of tools
-_SQL_KEYS = frozenset("sql query statement queries".split())
 _FETCHES = ("iwr", "irm", "invoke-webrequest", "invoke-restmethod", "downloadstring", "curl", "wget")
 _RUN_BY_ITSELF = {"path.ci", "path.startup", "path.git-hooks"}
 _UNSURE = ("guard.unreadable", "delete.unknown", "service.delete")
@@ -102,10 +86,10 @@ def _of_server(tool: str, given: Mapping[str, Any], judge: Judge) -> Iterator[Fi
     names, items = _words_of(tool), list(_items(given))
     for text in texts_to_run(given, names):
         yield from judge(text)
-    for text in [text for key, value in items if key in _SQL_KEYS for text in _texts(value) if destroys(text)]:
+    for text in [text for key, value in items if key in WORDS["sql-keys"] for text in _texts(value) if destroys(text)]:
         yield "db.destroy", "%s %s" % (tool, text[:120]), ""
     is_file = any(word[:1] in ("/", "~", ".") for _, word in accesses(tool, given))
-    if ("force", True) in items or not (_EFFECTS.isdisjoint(names) or is_file):
+    if ("force", True) in items or not (names.isdisjoint(WORDS["effect-words"]) or is_file):
         yield "tool.effect", tool, ""
     if any(key == _TOO_DEEP for key, _ in items):
         yield "guard.failed", tool, "arguments nested too deeply"
@@ -132,7 +116,7 @@ def _texts(value: Any) -> list[str]:
 
 def texts_to_run(given: Mapping[str, Any], names: set[str] = frozenset()) -> list[str]:  # type: ignore[assignment]
     """Shell text in arguments: as text, as a list of words or of commands, or as a program with its `args`."""
-    keys = _COMMAND_KEYS if _RUNNERS.isdisjoint(names) else _COMMAND_KEYS | _RUNNER_KEYS
+    keys = WORDS["command-keys"] + (() if names.isdisjoint(WORDS["runners"]) else WORDS["runner-keys"])
     found = []
     for value in [value for key, value in _items(given) if key in keys]:
         words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
@@ -161,12 +145,12 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield paths.READ, folder + "/" + globbed(each) if folder else globbed(each)
     elif tool == "WebFetch":
         yield from ((paths.READ, word) for word in _texts(given.get("url")) if word.startswith("file:"))
-    elif tool not in SHELL_TOOLS and tool not in _TALK:
+    elif tool not in SHELL_TOOLS and tool not in WORDS["talking-tools"]:
         names = _words_of(tool)
-        writes = paths.WRITE if not _WRITE_WORDS.isdisjoint(names) else paths.READ
-        access = paths.DELETE if not _DELETE_WORDS.isdisjoint(names) else writes
+        writes = paths.WRITE if not names.isdisjoint(WORDS["write-words"]) else paths.READ
+        access = paths.DELETE if not names.isdisjoint(WORDS["delete-words"]) else writes
         for key, word in [(key, word) for key, value in given.items() for word in _texts(value)]:
-            is_prose = str(key).lower() in _PROSE
+            is_prose = str(key).lower() in WORDS["prose-keys"]
             is_place = word[:1] in ("/", "~", ".") or word[1:2] == ":"
             is_path = len(word) < 1000 and "\n" not in word and (is_place or (" " not in word and not is_prose))
             if is_path and ("/" in word or "\\" in word or "." in word) and not (is_prose and " " in word):
