@@ -36,9 +36,9 @@ def surest(statements: Iterable[Statement], kind: str) -> list[str]:
 
 
 def passages(statements: list[Statement]) -> list[dict[str, object]]:
-    numbers = {turn: number for number, turn in enumerate(dict.fromkeys(unit.turn for unit in statements))}
-    names = {"u": "user", "c": "claude"}
-    return [{"turn": numbers[unit.turn], "by": names.get(unit.by, "claude"), "text": unit.text} for unit in statements]
+    turns = [*dict.fromkeys([each.turn for each in statements])]
+    numbers, names = dict(zip(turns, range(len(turns)))), {"u": "user", "c": "claude"}
+    return [{"turn": numbers[each.turn], "by": names[each.by], "text": each.text} for each in statements]
 
 
 def headline(statements: list[Statement], files: list[str]) -> str:

@@ -28,7 +28,7 @@ SPEC = {
     **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "read?", "owed?")},
     **{key: ["text"] for key in ("plan?", "commits?", "errors?", "rules?", "channels?", "closes?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
-    "statements?": "any",  # hundreds of texts: `load` checks them faster
+    "statements?": "any",  # `said_so_far` checks them
     "deeds?": [("count", "text", "text")],
     "steps?": {"*": "text"},
     "cursor?": "any",
@@ -59,7 +59,7 @@ class Capture:
         self.answer = ""
         self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
         self.number = 0  # of the turn
-        self.statements: list[str] = []  # what prompts and answers say: rows, see `said_so_far`
+        self.statements: list[Any] = []  # what prompts and answers say, packed: see `said_so_far`
         self._said: list[Statement] | None = None
         self.plan: list[str] = []  # the title and the steps of the plan that was given or accepted
         self.rules: list[str] = []  # lasting wishes, in the user's words
@@ -107,11 +107,14 @@ class Capture:
         return [text for _, text in _ends([*self.asks, *self.announced]) if text]
 
     def said_so_far(self) -> list[Statement]:
-        """What prompts and answers say. A prompt's hook leaves the rows unread."""
+        """What prompts and answers say; a prompt's hook leaves it packed. Damaged, it is read from the transcript."""
         if self._said is None:
             from . import digest
 
-            self._said = digest.from_rows(self.statements)
+            try:
+                self._said = digest.unpacked(self.statements) if self.statements else []
+            except (TypeError, ValueError, AttributeError):
+                self._said, self.cursor = [], [0, -1]
         return self._said
 
     def open_todos(self) -> list[str]:
@@ -142,7 +145,8 @@ class Capture:
             at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
             self.turn, self.asks = ASKED, _ends([*self.asks, *self.announced[: max(at, 0)], ask])
             self.announced = self.announced[at + 1 :]
-            if at < 0:
+            is_again = ask[1][-1:] != "…" and ask[1] in [text for _, text in self.asks[:-1]]
+            if at < 0 and not is_again:
                 self._add_rules(prompt, self.last or 0.0)
             self._take("u", passage(prompt, settings.TURN_CHARS))
 
@@ -199,10 +203,16 @@ class Capture:
         from . import digest
 
         added, texts = {(each.by, each.text): each for each in newer}, {each.text for each in newer}
-        known = [each for each in self.said_so_far() if each.turn != self.number or each.by != by]
-        known = [each for each in known if each.text not in texts or (each.by, each.text) not in added]
-        digest.settle(known, newer, self.number)
-        self._said = digest.fitted([*known, *added.values()])
+        number = self.number
+        known = [
+            each
+            for each in self.said_so_far()
+            if (each.turn != number or each.by != by) and (each.text not in texts or (each.by, each.text) not in added)
+        ]
+        digest.settle(known, newer, number)
+        self._said = [*known, *added.values()]
+        if by != "u":  # an answer follows
+            self._said = digest.fitted(self._said)
 
     def note_summary(self, summary: str) -> None:
         """Take in the block that PreCompact asked the client's summary for."""
@@ -256,14 +266,13 @@ def load(directory: str, *, is_owner: bool = False) -> Capture:
     state = Capture()
     for field in [field[:-1] for field in SPEC if value and value.get(field[:-1]) is not None]:
         setattr(state, field, value[field])
-    rows: Any = state.statements
-    if not isinstance(rows, list) or not {*map(type, rows)} <= {str}:  # damaged, or of an older version
-        state.statements, state.cursor = [], [0, -1]  # read the transcript again
     return state
 
 
 def save(directory: str, state: Capture) -> None:
     if state._said is not None:
-        state.statements = [each.row() for each in state._said]
+        from . import digest
+
+        state.statements = digest.packed(state._said)
     value = {"schema": settings.SCHEMA, **{field[:-1]: getattr(state, field[:-1]) for field in SPEC}}
     files.write(os.path.join(directory, settings.CAPTURE_FILE), jsontext.compact(value) + "\n")

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-_UNIT_CHARS = 74  # what a unit takes at least: a session of thousands of small turns keeps some hundred units
+_ZERO = 1024  # a character above all that JSON escapes
+_UNIT_CHARS = 100  # what a unit takes at least: a session of thousands of small turns keeps two hundred units
 _PUNCTUATION: dict[int, str | None] = {code: " " for code in range(33, 127) if not chr(code).isalnum()}
 _PUNCTUATION.update(
     {ord("'"): None, ord("’"): None, **dict.fromkeys(map(ord, "“”„«»—–…→·。、，：；！？（）「」"), " ")}
@@ -52,26 +53,29 @@ class Statement:
     `by` is "u" (the user) or "c" (Claude); `weight` how much it says; `headline` and `sure` how well it would do as a
     headline, and as a decision or fact, in tenths. `kinds` has a letter for each thing it is: "l" left to do, "o" put
     down as open, "b" blocked, "d" decision, "f" fact, "r" rule, "s" work that is done, "w" of a turn with changes.
-    On disk it is a row: all of that in this order, `text` last, between tabs. `kept` is that of an unchanged one.
     """
 
-    __slots__ = ("by", "headline", "kept", "kinds", "sure", "text", "turn", "weight")
+    __slots__ = ("by", "headline", "kinds", "sure", "text", "turn", "weight")
 
-    def __init__(
-        self, turn: int, by: str, weight: int, headline: int, sure: int, kinds: str, text: str, kept: str = ""
-    ) -> None:
+    def __init__(self, turn: int, by: str, weight: int, headline: int, sure: int, kinds: str, text: str) -> None:
         self.turn, self.by, self.weight, self.headline, self.sure = turn, by, weight, headline, sure
-        self.kinds, self.text, self.kept = kinds, text, kept
-
-    def row(self) -> str:
-        head = self.turn, self.by, self.weight, self.headline, self.sure
-        return self.kept or "%d\t%s\t%d\t%d\t%d\t%s\t%s" % (*head, self.kinds, self.text)
+        self.kinds, self.text = kinds, text
 
 
-def from_rows(rows: list[str]) -> list[Statement]:
-    """Statements as they were kept; what a forgotten sentence left of a row is none."""
-    found = [(row, row.split("\t", 6)) for row in rows if row.count("\t") > 5 and row[-1] != "\t"]
-    return [Statement(int(p[0]), p[1], int(p[2]), int(p[3]), int(p[4]), p[5], p[6], row) for row, p in found]
+def packed(statements: list[Statement]) -> list[Any]:
+    """Statements as columns, each number a character: hundreds of numbers in digits would cost a Stop much time."""
+    rows = [(each.turn, each.weight, each.headline, each.sure) for each in statements]
+    numbers = ["".join([chr(number + _ZERO) for number in column]) for column in zip(*rows)]
+    kinds = ",".join([each.kinds for each in statements])
+    return [*numbers, "".join([each.by for each in statements]), kinds, [each.text for each in statements]]
+
+
+def unpacked(columns: list[Any]) -> list[Statement]:
+    """What was packed, without forgotten texts; ValueError or TypeError when it is damaged, or of an older version."""
+    *numbers, by, kinds, texts = columns
+    turns, weights, headlines, sure = [[ord(number) - _ZERO for number in column] for column in numbers]
+    statements = map(Statement, turns, by, weights, headlines, sure, kinds.split(","), texts)
+    return [each for each in statements if each.text + ""]
 
 
 def of_prompt(text: str, turn: int) -> list[Statement]:
@@ -175,7 +179,7 @@ def settle(statements: list[Statement], newer: list[Statement], turn: int) -> No
     later = [stems(words_of(each.text)) for each in newer] if left else []
     for each in left:
         if "o" not in each.kinds or turn - each.turn > _OPEN_TURNS or is_covered(each.text, later):
-            each.kinds, each.kept = each.kinds.replace("l", "").replace("o", ""), ""
+            each.kinds = each.kinds.replace("l", "").replace("o", "")
 
 
 def fitted(statements: list[Statement]) -> list[Statement]:

@@ -64,8 +64,8 @@ def render(episode: dict[str, Any]) -> bytes:
     rest = {key: value for key, value in episode.items() if key != "passages"}
     text = jsontext.pretty(rest)
     if episode.get("passages"):
-        parts = [(each["turn"], each["by"], jsontext.quote(each["text"])) for each in episode["passages"]]
-        lines = ['{"turn": %d, "by": "%s", "text": %s}' % part for part in parts]
+        said = [(each["turn"], each["by"], jsontext.quote(each["text"])) for each in episode["passages"]]
+        lines = ['{"turn": %s, "by": "%s", "text": %s}' % (turn, by, words) for turn, by, words in said]
         text = '%s,\n  "passages": [\n    %s\n  ]\n}\n' % (text[: -len("\n}\n")], ",\n    ".join(lines))
     return text.encode("utf-8", "replace")
 

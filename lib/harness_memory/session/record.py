@@ -45,6 +45,7 @@ def update(
     """Take in what is new, then write it; the caller refreshes the views. `message` is a Stop's answer, at `now`."""
     project_dir, meta, claims = context.project_dir, session.meta, []
     state = capture.load(session.dir, is_owner=True)
+    state.said_so_far()  # which may find that the transcript has to be read again
     last, forgotten = state.last, 0.0
     if files.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         from . import tombstones
