@@ -21,7 +21,7 @@ class Play:
     def __init__(self, seed: int) -> None:
         self.chance, self.seconds = random.Random(seed), 0
         self.contents: dict[str, bytes] = {}
-        self.empty = {"versions.json": self.put({"schema": 1, "files": {}, "gone": {}})}
+        self.empty = {"versions.json": self.put({"schema": 1, "files": {}})}
 
     def put(self, value: Any) -> str:
         data = value if isinstance(value, bytes) else json.dumps(value, indent=2).encode()
@@ -43,7 +43,7 @@ class Play:
                 tree[note] = self.put(b"note %f" % self.chance.random())
                 versions["files"][note] = [at + ".000Z", tree[note]]
             elif kind == 1 and tree.pop(note, None):
-                versions["gone"][hexdigest(note)[:16]] = at + ".000Z"
+                versions["files"][hexdigest(note)[:16]] = [at + ".000Z", ""]
                 del versions["files"][note]
             elif kind == 2:
                 tree[CAPTURE % id] = self.put({"ended": at + "Z", "n": self.chance.random()})

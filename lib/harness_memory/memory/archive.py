@@ -24,6 +24,7 @@ from typing import IO, Any
 
 from ..base import clock, files, jsontext, settings, shape, yaml
 from ..base.lock import Lock
+from ..base.text import hexdigest
 from ..session import episode, sessions, tombstones
 from . import records, threads, views
 from .records import Record
@@ -236,10 +237,10 @@ def retire(
             return {}
 
     archived = {name: data for record in selected if to_archive for name, data in contents(record).items()}
-    stem = os.path.join(folder(project_dir), "sessions-" + clock.stamp(clock.iso(now)))
-    names = (stem + ("-%d" % number if number > 1 else "") + ENDING for number in itertools.count(1))
-    path = next(name for name in names if not files.exists(name)) if archived else ""
-    if path:
+    path = ""
+    if archived:  # another machine may archive others at the same time
+        name = "sessions-%s-%s%s" % (clock.stamp(clock.iso(now)), hexdigest("\n".join(archived))[:8], ENDING)
+        path = os.path.join(folder(project_dir), name)
         _write(path, archived, now)
     for record in selected:
         session_lock = sessions.lock(project_dir, record.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)

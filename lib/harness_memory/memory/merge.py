@@ -2,18 +2,17 @@
 
     episodes, WORK        the file of the side on which the session ended later
     SIGNALS/*.jsonl       the lines of both, but those that one of them removed
-    SECURITY/<machine>    one writer: the longer chain
+    SECURITY, archives    the longer one
     forgotten.json        what either forgot; such a session goes, unless it went on afterwards
     progress/<task>.json  the checkpoints of both, the rest from the one updated last
     project.json          what identifies it anywhere; paths and inodes stay on their machine
-    archives              both, under two names
     all that people curate    the newer; deleting counts as a change, and the other version of a page is archived
 
 What only one side changed is as that side has it. The result is the same in every order: of two versions the greater
 one wins, by time and then by content. For curated files that time is in `versions.json`, because neither git nor a
 copy keeps it:
 
-    {"schema", "files": {path: [instant, blob id]}, "gone": {hash of a path: instant}}
+    {"schema", "files": {path: [instant, blob id], hash of a path that is gone: [instant, ""]}}
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ import os
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List
 
 from ..base import clock, files, jsontext, settings
 from ..base.text import hexdigest
@@ -33,12 +32,14 @@ from . import archive, tasks
 
 Tree = Dict[str, str]  # path below the store's root to the id of its content
 Load = Callable[[str], bytes]
+Versions = Dict[str, List[str]]  # the table of versions.json
 
-VERSIONS = {"files": {"*": ("text", "text")}, "gone": {"*": "text"}}
-SESSION, ARCHIVE, PAGE, CURATED = "session", "archive", "page", "curated"  # rules that need more than two contents
+_SPEC = {"files": {"*": ("text", "text")}}
+_NONE = ["", ""]  # instant and content of what was never there
+SESSION, PAGE, CURATED = "session", "page", "curated"  # rules that need more than two contents
 _FOLDERS = ("", "profiles", "LEARNING/topics", "archive/notes", "STATE", "STATE/threads")  # of curated files
 _FORMER = "*/archive/notes/*.????-??-??T??????.???Z-????????.md"
-_LOCAL_FACTS = ("paths", "originals", "updated", "witness", "inode")  # of project.json
+_LOCAL_FACTS = ("paths", "originals", "updated")  # of project.json
 
 
 def blob_id(data: bytes) -> str:
@@ -61,24 +62,25 @@ def unit(path: str) -> str:
 
 class Merged:
     """`tree`: what two trees become, since they were at `base`. `made`: content that neither has. `changes`: what is
-    new in ours (None: the file goes). `times`: of curated files."""
+    new in ours (None: the file goes). `versions`: of curated files."""
 
     def __init__(self, base: Tree, ours: Tree, theirs: Tree, load: Load) -> None:
         self.base, self.ours, self.theirs, self._loaded = base, ours, theirs, load
         self.tree: Tree = {}
         self.made: dict[str, bytes] = {}
-        self._versions = [self._value(side, settings.VERSIONS_FILE) or _no_versions() for side in (ours, theirs)]
+        self._tables = [self._value(side, settings.VERSIONS_FILE).get("files", {}) for side in (ours, theirs)]
+        one, two = self._tables
+        last = {key: max(one.get(key, _NONE), two.get(key, _NONE)) for key in {**one, **two}}
+        self.versions = {key: row for key, row in last.items() if row >= _state(last, key)}
         for path in sorted({*ours, *theirs} - {settings.VERSIONS_FILE}):
             sha = self._chosen(path, base.get(path), ours.get(path), theirs.get(path))
             if sha:
                 self.tree[path] = sha
-        known = _joined(*self._versions)
-        self.tree[settings.VERSIONS_FILE] = self._make(encoded(known))
-        for path in self._needless(known["gone"]) | self._forgotten():
+        self.tree[settings.VERSIONS_FILE] = self._make(encode_versions(self.versions))
+        for path in self._needless() | self._forgotten():
             del self.tree[path]
         paths = [path for path in sorted({*self.tree, *ours}) if ours.get(path) != self.tree.get(path)]
         self.changes = {path: self.tree.get(path) for path in paths}
-        self.times = {path: clock.parse(at) or 0.0 for path, (at, _) in known["files"].items()}
 
     def load(self, sha: str) -> bytes:
         return self.made[sha] if sha in self.made else self._loaded(sha)
@@ -104,9 +106,6 @@ class Merged:
             return t if o == b else o
         if not (o and t):
             return o or t  # changed here and removed there, for example by retention
-        if rule == ARCHIVE:
-            self.tree["%s-%s%s" % (path[: -len(archive.ENDING)], max(o, t)[:8], archive.ENDING)] = max(o, t)
-            return min(o, t)
         if rule == SESSION:  # of the side on which it ended, or was struck of a forgotten text, later
             sides, name = (self.ours, self.theirs), unit(path)
             ends = [max(self._ended(side, name), self._marked(side, name, "transcripts")) for side in sides]
@@ -119,31 +118,19 @@ class Merged:
 
     def _newer(self, path: str, b: str | None, o: str | None, t: str | None) -> str | None:
         """The newer version of a curated file; the other one, of a page that both changed, goes to the archive."""
-        states = []
-        for sha, known in zip((o, t), self._versions):
-            at = known["files"].get(path, ("", ""))[0] if sha else known["gone"].get(_mark(path), "")
-            states.append((at, bool(sha) != bool(at), sha or ""))  # at one time what is gone, without one what is there
-        winner, loser = max(states), min(states)
-        if winner[2] and loser[2] and b not in (o, t) and rule_of(path) == PAGE:
+        states = [_state(table, path) for table in self._tables]
+        ((at, _), loser), (_, winner) = sorted(zip(states, (o or "", t or "")))
+        if winner and loser and b not in (o, t) and rule_of(path) == PAGE:
             folder, _, rest = path.partition("/")
             stem = os.path.splitext(rest.replace("profiles/", "profile-").rpartition("/")[2])[0]
-            stamp = clock.stamp(loser[0] or "2000-01-01T00:00:00.000Z")
-            former = "%s/archive/notes/%s.%s-%s.md" % (folder, stem, stamp, _mark(path)[:8])
-            self.tree[former] = loser[2]
-        return winner[2] or None
+            stamp = clock.stamp(at or "2000-01-01T00:00:00.000Z")
+            self.tree["%s/archive/notes/%s.%s-%s.md" % (folder, stem, stamp, _mark(path)[:8])] = loser
+        return winner or None
 
-    def _needless(self, gone: dict[str, str]) -> set[str]:
-        """Former versions that nobody misses: the page was deleted later, or replaced by someone who had seen it."""
-        sides, ends = (self.ours, self.theirs), {mark[:8]: clock.stamp(at) for mark, at in gone.items()}
-        pages = {_mark(path)[:8]: path for path in self.base if rule_of(path) == PAGE}
-        needless = set()
-        for path in filter(is_former, self.tree):
-            mark, stamp = path[-11:-3], path[-34:-12]
-            seen = self.base.get(pages.get(mark, ""))
-            is_replaced = any(path not in side and side.get(pages.get(mark, "")) != seen for side in sides)
-            if stamp <= ends.get(mark, "") or (seen == self.tree[path] and is_replaced):
-                needless.add(path)
-        return needless
+    def _needless(self) -> set[str]:
+        """Former versions of pages that were deleted later."""
+        ends = {key[:8]: clock.stamp(at) for key, (at, sha) in self.versions.items() if not sha}
+        return {path for path in self.tree if is_former(path) and path[-34:-12] <= ends.get(path[-11:-3], "")}
 
     def _ended(self, tree: Tree, session: str) -> str:
         """When a session last did something."""
@@ -164,25 +151,14 @@ class Merged:
         return {path for path in self.tree if unit(path) in gone}
 
 
-def _no_versions() -> dict[str, Any]:
-    return {"schema": settings.SCHEMA, "files": {}, "gone": {}}
-
-
 def is_former(path: str) -> bool:
     """Whether a file is a page, `<slug>.<instant>-<hash of its path>.md`, that lost against a newer one."""
     return fnmatchcase(path, _FORMER)
 
 
-def _joined(ours: Any, theirs: Any) -> dict[str, Any]:
-    """The greater state of every path; when it was last gone stays known."""
-    result = _no_versions()
-    for mark in sorted({*ours["gone"], *theirs["gone"]}):
-        result["gone"][mark] = max(side["gone"].get(mark, "") for side in (ours, theirs))
-    for path in sorted({*ours["files"], *theirs["files"]}):
-        last = max(side["files"].get(path, ["", ""]) for side in (ours, theirs))
-        if last[0] > result["gone"].get(_mark(path), ""):
-            result["files"][path] = last
-    return result
+def _state(table: Versions, path: str) -> list[str]:
+    """Since when a path has which content; [instant, ""] when it is gone."""
+    return max(table.get(path, _NONE), table.get(_mark(path), _NONE))
 
 
 def _mark(path: str) -> str:
@@ -208,24 +184,16 @@ def _union(ours: Any, theirs: Any) -> Any:
 
 
 def _lines(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    b, o, t = ([line for line in data.split(b"\n") if line] for data in (base, ours, theirs))
-    kept = ({*o} & {*t}) | ({*o} - {*b}) | ({*t} - {*b})
-
-    def moment(line: bytes) -> str:
-        try:
-            return str(jsontext.loads(line)["at"])
-        except (ValueError, KeyError, TypeError):
-            return ""
-
-    return b"".join(line + b"\n" for line in sorted(kept, key=lambda line: (moment(line), line)))
+    b, o, t = ({*data.split(b"\n")} for data in (base, ours, theirs))
+    kept = ((o & t) | (o - b) | (t - b)) - {b""}
+    return b"".join(line + b"\n" for line in sorted(kept, key=lambda line: (line.partition(b'"at":')[2], line)))
 
 
-def _task(_: bytes, ours: bytes, theirs: bytes) -> bytes:
-    values = jsontext.loads(ours), jsontext.loads(theirs)
+def _task(_: bytes, *both: bytes) -> bytes:
+    values = [*map(jsontext.loads, both)]
     last = max(values, key=lambda each: (str(each.get("updated")), jsontext.compact(each)))
     every = {key: _union(*(each.get(key) or [] for each in values)) for key in ("sessions", "checkpoints")}
-    created = min(filter(None, (each.get("created") for each in values)), default="")
-    return encoded({**last, **every, "checkpoints": sorted(every["checkpoints"], key=tasks.moment), "created": created})
+    return encoded({**last, **every, "checkpoints": sorted(every["checkpoints"], key=tasks.moment)})
 
 
 def shared(path: str, data: bytes) -> bytes:
@@ -276,22 +244,25 @@ def _listed(root: str) -> Iterator[str]:
 def record_versions(root: str, now: float) -> None:
     """Note since when each curated file is as it is, and which are gone."""
     path = os.path.join(root, settings.VERSIONS_FILE)
-    known = files.load_json(path, VERSIONS) or _no_versions()
-    result = {**_no_versions(), "gone": dict(known["gone"])}
+    table = (files.load_json(path, _SPEC) or {"files": {}})["files"]
+    result = {key: row for key, row in table.items() if not row[1]}
     for name in [name for name in _listed(root) if rule_of(name) in (PAGE, CURATED)]:
-        at, sha = known["files"].get(name, (known["gone"].get(_mark(name), ""), ""))
+        at, sha = _state(table, name)
         data = files.read(os.path.join(root, name), settings.ARCHIVE_MAX_BYTES) or b""
         if blob_id(data) != sha:  # a change follows what it changed, whatever the clock says
             at = max(clock.fine_iso(files.modified(os.path.join(root, name))), _after(at))
-        result["files"][name] = [at, blob_id(data)]
-    for name in {*known["files"]} - {*result["files"]}:
+        result[name] = [at, blob_id(data)]
+    for name in {*table} - {*result}:
         folder = os.path.dirname(os.path.join(root, name))
         while not os.path.isdir(folder):
             folder = os.path.dirname(folder)
         at = clock.fine_iso(min(now, files.modified(folder)))  # it changed when the file went, not when we saw it
-        result["gone"][_mark(name)] = max(at, _after(known["files"][name][0]))
-    result.update({key: dict(sorted(result[key].items())) for key in ("files", "gone")})
-    files.write_if_changed(path, encoded(result))
+        result[_mark(name)] = [max(at, _after(table[name][0])), ""]
+    files.write_if_changed(path, encode_versions(result))
+
+
+def encode_versions(table: Versions) -> bytes:
+    return encoded({"schema": settings.SCHEMA, "files": dict(sorted(table.items()))})
 
 
 def _after(at: str) -> str:
@@ -303,11 +274,10 @@ _RULES: tuple[tuple[str, Any], ...] = (
     ("*.lock *.tmp *.claimed *.damaged */WORK/*/*/local/*", None),
     ("*/episodes/*.json */WORK/*", SESSION),
     ("*/LEARNING/SIGNALS/*.jsonl", _lines),
-    ("*/SECURITY/*.jsonl archive/*/session-*.json versions.json " + _FORMER, _longer),
+    ("*/SECURITY/*.jsonl archive/*/session-*.json archive/*.tar.gz versions.json " + _FORMER, _longer),
     ("*/STATE/forgotten.json", lambda _, *both: encoded(_union(*map(jsontext.loads, both)))),
     ("*/STATE/progress/*.json", _task),
     ("*/project.json", lambda _, *both: canonical(*both)),
-    ("archive/*.tar.gz", ARCHIVE),
     ("*/LEARNING/topics/*.md */briefing.md */profiles/*.md", PAGE),
     ("*/briefing.md.* */profiles/*.md.* */archive/notes/*.md", CURATED),
     ("*/STATE/threads/*.json */STATE/consolidated.json config.json guard.json", CURATED),

@@ -268,8 +268,8 @@ def _replace(root: str, path: str, merged: merge.Merged) -> None:
     if after:
         data = merged.load(after)
         files.write(target, merge.localized(present or b"", data) if path.endswith(settings.PROJECT_FILE) else data)
-        if merged.times.get(path):
-            os.utime(target, (merged.times[path],) * 2)
+        if path in merged.versions:
+            os.utime(target, (clock.parse(merged.versions[path][0]) or 0.0,) * 2)
     elif files.remove(target):
         with contextlib.suppress(OSError):
             os.removedirs(os.path.dirname(target))

@@ -29,9 +29,9 @@ def export(root: str, homes: list[str], out: IO[bytes], now: float) -> int:
     """Write the memory of these homes; the number of files."""
     sync.prepare(root, now)
     found = contents(root, homes)
-    versions = jsontext.loads(found[settings.VERSIONS_FILE])
-    versions["files"] = {path: item for path, item in versions["files"].items() if merge.home(path) in homes}
-    found[settings.VERSIONS_FILE] = merge.encoded(versions)
+    table = jsontext.loads(found[settings.VERSIONS_FILE])["files"]
+    table = {path: row for path, row in table.items() if not row[1] or merge.home(path) in homes}
+    found[settings.VERSIONS_FILE] = merge.encode_versions(table)
     archive.pack(out, sorted(found.items()), now)
     return len(found) - 1
 
@@ -47,11 +47,11 @@ def load(path: str) -> dict[str, bytes]:
 
 def moved(found: dict[str, bytes], source: str, target: str) -> dict[str, bytes]:
     """The export of one project as that of another, which is the same at another path."""
-    versions = jsontext.loads(found[settings.VERSIONS_FILE])
-    versions["files"] = {path.replace(source, target, 1): item for path, item in versions["files"].items()}
+    table = jsontext.loads(found[settings.VERSIONS_FILE])["files"]
+    table = {path.replace(source, target, 1): row for path, row in table.items()}
     result = {path.replace(source, target, 1): data for path, data in found.items()}
     result.pop("%s/%s" % (target, settings.PROJECT_FILE), None)
-    return {**result, settings.VERSIONS_FILE: merge.encoded(versions)}
+    return {**result, settings.VERSIONS_FILE: merge.encode_versions(table)}
 
 
 def take(root: str, found: dict[str, bytes], now: float) -> list[str]:
