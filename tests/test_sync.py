@@ -396,10 +396,10 @@ def test_automatic_sync_is_an_entry_in_the_settings_and_leaves_its_result(pair: 
         for event in ("SessionStart", "SessionEnd")
     ]
     assert commands[0] == commands[1]
-    last, mark = machine.root / "sync" / "last.json", machine.root / "sync" / "started"
-    last.unlink()
+    config, mark = machine.root / "sync" / "config.json", machine.root / "sync" / "started"
+    config.write_text(json.dumps({**json.loads(config.read_text("utf-8")), "last": {}}), "utf-8")
     support.run(["/bin/sh", "-c", *commands[0]], b"{}", env, machine.repo)
-    while not last.exists():
+    while not json.loads(config.read_text("utf-8"))["last"]:
         time.sleep(0.05)
     assert "nothing to do" in machine.memory("status").stdout
     started = os.stat(str(mark)).st_mtime_ns

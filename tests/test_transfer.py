@@ -95,7 +95,7 @@ def test_notes_of_claude_code_are_taken_over_once(tmp_path: Path) -> None:
     assert machine.memory("verify").code == 0
 
 
-def test_a_database_of_claude_mem_becomes_episodes_and_a_note(tmp_path: Path) -> None:
+def test_a_database_of_claude_mem_becomes_episodes(tmp_path: Path) -> None:
     machine = Machine(tmp_path, "one")
     path = tmp_path / "claude-mem.db"
     with sqlite3.connect(str(path)) as database:
@@ -108,7 +108,7 @@ def test_a_database_of_claude_mem_becomes_episodes_and_a_note(tmp_path: Path) ->
     assert found["files_changed"] == ["src/cart.py"]
     assert found["what_remains"] == ["Test the guest cart"]
     assert "ghp_" not in found["what_was_done"]
-    assert "Rounding twice loses cents" in machine.memory("show", "decisions-from-claude-mem").stdout
+    assert found["decisions"] == ["Round once: Rounding twice loses cents"]
     assert "Totals are rounded" in machine.memory("list").stdout
     assert machine.memory("verify").code == 0
     assert "Name one" in machine.memory("import", str(path), "--name", "nothing").stderr

@@ -104,7 +104,7 @@ def health_checks(call: Call) -> Iterator[Check]:
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     if sync_summary(call.root):
-        is_well = syncing.last(call.root).get("is_well", True)
+        is_well = syncing.configuration(call.root)["last"].get("is_well", True)
         yield Check(OK if is_well else WARN, "sync", sync_summary(call.root), "run: harness memory sync")
 
 

@@ -95,11 +95,11 @@ def import_(call: Call) -> int:
         if os.path.isdir(source):
             slugs = foreign.take_pages(source, shelf, call.now)
         else:
-            database, name = foreign.ClaudeMem(source), call.name or os.path.basename(project.root)
-            if name not in database.projects():
-                names = ", ".join(map(line, database.projects())) or "none"
-                raise Refusal("no project %s there. Name one with --name: %s" % (line(name), names))
-            episodes, slugs = database.take(name, project.dir, shelf, call.now)
+            slugs, name, names = [], call.name or os.path.basename(project.root), foreign.projects(source)
+            if name not in names:
+                known = ", ".join(map(line, names)) or "none"
+                raise Refusal("no project %s there. Name one with --name: %s" % (line(name), known))
+            episodes = foreign.take_sessions(source, name, project.dir)
     views.refresh(project.dir, 10.0)
     what = "%s and %s" % (count(len(episodes), "session"), count(len(slugs), "note"))
     return call.answer({"episodes": episodes, "notes": slugs}, ["Took over %s from %s." % (what, short(source))])

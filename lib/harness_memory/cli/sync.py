@@ -28,7 +28,7 @@ What others may keep: clones and backups of the remote, caches and forks of its 
 
 def _configured(call: Call) -> Store:
     call.prepare(with_project=os.path.isdir(call.project.dir))  # it may have a remote since its last session
-    if not syncing.configuration(call.root).get("remote"):
+    if not syncing.configuration(call.root)["remote"]:
         raise Refusal("no remote is set. Run: harness memory sync init URL")
     return Store(call.root, os.environ)
 
@@ -65,9 +65,9 @@ def _run(call: Call, store: Store) -> int:
         raise Refusal(str(error.strerror)) from None
     except OSError as error:
         problem = "%s: %s" % (redact(str(error.filename)), redact(str(error.strerror)))
-        syncing.note_result(call.root, problem, False, call.now)
+        syncing.configure(call.root, last={"at": clock.iso(call.now), "result": problem, "is_well": False})
         raise
-    syncing.note_result(call.root, result, True, call.now)
+    syncing.configure(call.root, last={"at": clock.iso(call.now), "result": result, "is_well": True})
     return call.answer({"result": result}, ["%s: %s." % (_shown(store.config["remote"]), result)])
 
 
@@ -109,7 +109,7 @@ def init(call: Call) -> int:
 @verb("sync status", about="the remote, the last result, what is left out")
 def status(call: Call) -> int:
     _configured(call)
-    value = {**syncing.configuration(call.root), "last": syncing.last(call.root)}
+    value = syncing.configuration(call.root)
     value["remote"] = _shown(value["remote"])
     rows = [["Remote", value["remote"]], ["Last", summary(call.root)], ["Automatic", "on" if value["auto"] else "off"]]
     rows += [["Left out", ", ".join(value["exclude"])], ["Since", value["since"]]]
@@ -118,10 +118,10 @@ def status(call: Call) -> int:
 
 def summary(root: str) -> str:
     """One line for `status` and `doctor`; "" where the store is not synced."""
-    last = syncing.last(root)
-    if not syncing.configuration(root).get("remote"):
-        return ""
-    return line("%s: %s" % (ago(clock.parse(last["at"]) or 0.0), last["result"])) if last else "never"
+    value = syncing.configuration(root)
+    last = value["last"]
+    text = line("%s: %s" % (ago(clock.parse(last["at"]) or 0.0), last["result"])) if last else "never"
+    return text if value["remote"] else ""
 
 
 @verb("sync off", about="stop syncing; memory, remote and history stay")
@@ -140,7 +140,7 @@ def off(call: Call) -> int:
 )
 def exclude(call: Call) -> int:
     call.prepare(with_project=False)
-    left_out = {*syncing.configuration(call.root).get("exclude", ())}
+    left_out = {*syncing.configuration(call.root)["exclude"]}
     every = {*left_out, *map(os.path.basename, call.all_dirs)}
     for word in call.projects:
         name = one(word, every, lambda id: (id, id.rpartition("-")[0]), "project", "list --all-projects")

@@ -1,7 +1,7 @@
 """The store as a git repository that several machines share: commit, fetch, merge (see `merge`), push.
 
-    sync/config.json    {"schema", "remote", "exclude": [project id], "since": day, "auto"}
-    sync/last.json      {"schema", "at", "result", "is_well"}: what the last run came to
+    sync/config.json    {"schema", "remote", "exclude": [project id], "since": day, "auto",
+                        "last": {"at", "result", "is_well"}: what the last run came to}
     refs/heads/main     what this machine has; the remote has the same branch
     refs/harness/base   what of the remote was last merged
 
@@ -29,8 +29,8 @@ from . import archive, merge, views
 from .forget import writers_stopped
 
 BRANCH, BASE = "refs/heads/main", "refs/harness/base"
-_SPEC = {"remote": "text", "exclude": ["text"], "since": "text", "auto": "flag"}
-_LAST = {"at": "instant", "result": "text", "is_well": "flag"}
+_SPEC = {"remote": "text", "exclude": ["text"], "since": "text", "auto": "flag", "last?": {"*": "any"}}
+_DEFAULTS = {"schema": settings.SCHEMA, "remote": "", "exclude": [], "since": "", "auto": False, "last": {}}
 _TRIES = 12  # another machine may push at the same moment, again and again
 _SECONDS = 300.0  # for one call of git; a large store through a slow line
 _NONE, _EMPTY_TREE = "0" * 40, "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -42,24 +42,12 @@ _OPTIONS = (
 
 
 def configuration(root: str) -> dict[str, Any]:
-    """{} when the store is not synced."""
-    value: dict[str, Any] | None = files.load_json(_path(root, "config.json"), _SPEC)
-    return value or {}
+    """Without a remote when the store is not synced."""
+    return {**_DEFAULTS, **(files.load_json(_path(root, "config.json"), _SPEC) or {})}
 
 
 def configure(root: str, **changes: Any) -> None:
-    value = {"schema": settings.SCHEMA, "remote": "", "exclude": [], "since": "", "auto": False}
-    files.write_json(_path(root, "config.json"), {**value, **configuration(root), **changes}, durable=True)
-
-
-def last(root: str) -> dict[str, Any]:
-    value: dict[str, Any] | None = files.load_json(_path(root, "last.json"), _LAST)
-    return value or {}
-
-
-def note_result(root: str, result: str, is_well: bool, now: float) -> None:
-    value = {"schema": settings.SCHEMA, "at": clock.iso(now), "result": result, "is_well": is_well}
-    files.write_json(_path(root, "last.json"), value)
+    files.write_json(_path(root, "config.json"), {**configuration(root), **changes}, durable=True)
 
 
 def _path(root: str, name: str) -> str:
