@@ -17,7 +17,7 @@ from typing import Any, Callable
 
 from ..base import files, jsontext, neutral, settings, shape, yaml
 from ..base.lock import Lock
-from ..base.text import cut, one_line
+from ..base.text import one_line
 from ..notes import note as notes
 from ..notes.shelf import Shelf, archived_slug, shelves
 from ..session import episode, sessions, tombstones
@@ -25,7 +25,6 @@ from . import archive, views
 from .records import Record
 
 Matcher = Callable[[str], bool]
-Change = Callable[[str, bytes], "bytes | None"]  # path and content to new content; None: the file goes
 
 _WAIT_SECONDS = 3.0
 _VIEWS = (*settings.VIEWS, *(settings.STATE_DIR + "/" + name for name in (settings.ROWS_FILE, settings.REVIEW_FILE)))
@@ -53,17 +52,14 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[arc
     episodes = [{key: value.get(key) for key in _SHOWN} for value in filter(None, (each.episode for each in every))]
     phrases: dict[str, None] = {}
     _tree(episodes, lambda text: bool(phrases.setdefault(text[12:] if text[10:12] == ": " else text)))
-    state = os.path.join(project_dir, settings.STATE_DIR)
-    records = [*(os.path.join(project_dir, *path) for path in _LOGS), *_listed(state, settings.PROGRESS_DIR)]
     tombstones.add(project_dir, now, sessions=claude_ids)
     with _facts_changing(project_dir):
         # Mentions go first, while a second run can still find the sessions by their names.
-        _rewrite(records, lambda path, data: strike(path, data, matcher(), ids | names))
-        _strike_receipts(project_dir, ids | names, phrases)
+        _strike_mentions(project_dir, ids | names, phrases)
         for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
-            paths = [each.directory, os.path.join(state, settings.THREADS_DIR, each.id + ".json")]
-            paths += [sessions.marker_path(project_dir, each.claude_id or each.id)]
+            paths = [each.directory, sessions.marker_path(project_dir, each.claude_id or each.id)]
+            paths.append(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
             paths += [episode.path_of(project_dir, each.episode_name)] if each.episode_name else []
             for path in paths:
                 files.erase(path)
@@ -82,7 +78,7 @@ def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs
     texts = [whole.description, *(fact.text for fact in whole.facts)]
     for project_dir in project_dirs:
         with _facts_changing(project_dir):
-            _strike_receipts(project_dir, {note.slug, note.ref}, texts)
+            _strike_mentions(project_dir, {note.slug, note.ref}, texts)
             for path in paths:
                 files.erase(path)
 
@@ -91,17 +87,9 @@ def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts:
     """Strike the text from every file below `tops` and from the archives, whose lock the caller holds.
 
     `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
-
-    def change(path: str, data: bytes) -> bytes | None:
-        after = strike(path, data, is_hit)
-        renamed = _renamed(path, data, is_hit) if after is None else None
-        if renamed:
-            files.write(*renamed, durable=True)
-        return after
-
     tombstones.add(project_dir, now, transcripts=transcripts)
     with _facts_changing(project_dir):
-        _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), change)
+        _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), is_hit)
         archive.rewrite(project_dir, lambda each: struck(each, is_hit), now)
 
 
@@ -116,8 +104,7 @@ def find_text(tops: list[str], is_hit: Matcher) -> Iterator[dict[str, Any]]:
         after = strike(path, data, is_hit)
         if after != data:
             shown = [*filter(is_hit, passages(path, data))] or [os.path.basename(path)]
-            is_whole = after is None and not _renamed(path, data, is_hit)
-            yield {"file": path, "removed": is_whole, "passages": shown}
+            yield {"file": path, "removed": after is None, "passages": shown}
 
 
 def holding(tops: list[str], is_hit: Matcher) -> Iterator[str]:
@@ -163,18 +150,15 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
         views.rebuild(project_dir, _WAIT_SECONDS)
 
 
-def _strike_receipts(project_dir: str, names: set[str], phrases: Iterable[str]) -> None:
-    """Take out of what sessions were handed the items that carry one of the names or phrases."""
+def _strike_mentions(project_dir: str, names: set[str], phrases: Iterable[str]) -> None:
+    """Take out of logs, tasks, and what sessions were handed, the items that carry one of the names or phrases."""
     marks = [mark % name for name in names for mark in _MENTIONS]
     is_hit = matcher(*marks, *(phrase for phrase in phrases if len(phrase) >= _PHRASE_CHARS))
     receipts = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
     paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in receipts]
-
-    def change(path: str, data: bytes) -> bytes | None:
-        text = data.decode("utf-8", "replace")  # most hold nothing of it, and sessions wait
-        return strike(path, data, is_hit, names) if any(name in text for name in names) or is_hit(text) else data
-
-    _rewrite(paths, change)
+    paths += [os.path.join(project_dir, *path) for path in _LOGS]
+    paths += _listed(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
+    _rewrite(paths, is_hit, names)
 
 
 def _fact_files(tops: list[str], skipped: set[str]) -> Iterator[str]:
@@ -195,9 +179,9 @@ def _contents(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
                 yield path, data
 
 
-def _rewrite(paths: Iterable[str], change: Change) -> None:
+def _rewrite(paths: Iterable[str], is_hit: Matcher, names: Iterable[str] = ()) -> None:
     for path, data in _contents(paths):
-        after = change(path, data)
+        after = strike(path, data, is_hit, names)
         if after is None:
             files.erase(path)
         elif after != data:
@@ -275,23 +259,6 @@ def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
         note.fields["description"] = note.description  # the first fact, when the description was struck
     after = notes.render(note) if note.fields else "\n".join(note.body) + "\n"
     return None if not note.facts or is_hit(after) else after
-
-
-def _renamed(path: str, data: bytes, is_hit: Matcher) -> tuple[str, bytes] | None:
-    """A note whose name is hit, but not all its facts: what stays of it, under the name of the first that does."""
-    folder, name = os.path.split(path)
-    slug, _, suffix = name.partition(".")
-    note = notes.parse(slug, data.decode("utf-8", "replace"))
-    facts = [fact.text for fact in note.facts if not is_hit(fact.text)]
-    if os.path.basename(folder) not in _NOTE_FOLDERS or not facts:
-        return None
-    note.fields["name"] = cut(facts[0], settings.NOTE_NAME_CHARS)
-    slug = notes.slug_of(note.name)
-    while os.path.lexists(os.path.join(folder, slug + "." + suffix)):
-        slug += "-2"
-    path = os.path.join(folder, slug + "." + suffix)
-    after = strike(path, notes.render(note).encode("utf-8", "replace"), is_hit)
-    return (path, after) if after else None
 
 
 def sentences(text: str, is_hit: Matcher) -> str:
