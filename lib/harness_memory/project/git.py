@@ -10,7 +10,7 @@ from ..base import files, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _HEX = frozenset("0123456789abcdef")
@@ -65,15 +65,8 @@ def origin_url(repo: Repository) -> str:
     path = os.path.join(repo.common_dir, "config")
     if repo.is_borrowed or os.path.islink(path):
         return ""  # the configuration of any repository
-    is_origin = False
-    for line in _config(path):
-        if line.startswith("["):
-            kind, _, name = line.partition(" ")
-            is_origin = kind.lower() == "[remote" and name.strip() == '"origin"]'
-        key, equals, value = line.partition("=")
-        if is_origin and equals and key.strip().lower() == "url":
-            return _value(value)
-    return ""
+    origin = '[remote"origin"]'
+    return next((value for section, key, value in _settings(path) if (section, key) == (origin, "url")), "")
 
 
 def commits(repo: Repository, since: float, until: float) -> list[str]:
@@ -145,40 +138,29 @@ def _is_packed(path: str, ids: list[bytes]) -> bool:
 def _at(directory: str) -> Repository | None:
     dot = os.path.join(directory, ".git")
     try:
-        mode = os.stat(dot).st_mode
+        is_file = stat.S_ISREG(os.stat(dot).st_mode)
     except _MISSING:
-        mode = 0
-    if stat.S_ISDIR(mode) and _has_head(dot):
-        git_dir = os.path.realpath(dot)
-    elif stat.S_ISREG(mode):
-        content = _read(dot).strip("\r\n")
-        git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()))
-        if not content.startswith("gitdir:") or not _has_head(git_dir):
-            raise NotADirectoryError(dot)
-    else:
+        return None
+    content = _read(dot).strip("\r\n") if is_file else ""
+    git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()) if content[:7] == "gitdir:" else dot)
+    try:
+        os.lstat(os.path.join(git_dir, "HEAD"))
+    except _MISSING:
+        if is_file:
+            raise
         return None
     # Anyone may write a `.git` file or link that names a git directory: it has to know this work tree, as a linked
     # one, or (a submodule) as its own.
     if git_dir != dot:
         trees = [_read(os.path.join(git_dir, "gitdir")).strip("\r\n")]
-        for line in _config(os.path.join(git_dir, "config")):
-            name, _, value = line.partition("=")
-            if name.strip().lower() == "worktree":
-                trees.append(os.path.join(_value(value), ".git"))
-        tops = [os.path.realpath(os.path.join(git_dir, os.path.dirname(tree))) for tree in trees if tree]
-        if directory not in tops:
+        rows = _settings(os.path.join(git_dir, "config"))
+        trees += [os.path.join(value, ".git") for _, key, value in rows if key == "worktree"]
+        if directory not in [os.path.realpath(os.path.join(git_dir, os.path.dirname(tree))) for tree in trees if tree]:
             return Repository(directory, git_dir, dot)
     common = os.path.realpath(os.path.join(git_dir, _read(os.path.join(git_dir, "commondir")).strip("\r\n")))
     # `commondir` may name any repository: its own work trees lie inside it.
     is_own = os.path.dirname(git_dir) == os.path.join(common, "worktrees")
     return Repository(directory, git_dir, common if is_own else git_dir)
-
-
-def _has_head(directory: str) -> bool:
-    try:
-        return bool(os.lstat(os.path.join(directory, "HEAD")))
-    except _MISSING:
-        return False
 
 
 def _read(path: str, limit: int = 16 * 1024) -> str:
@@ -194,9 +176,16 @@ def _read(path: str, limit: int = 16 * 1024) -> str:
     return data.decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 
-def _config(path: str) -> list[str]:
-    # A megabyte is 10,000 branches; what lies beyond is left unread.
-    return [line.strip() for line in _read(path, 1024 * 1024).replace("\\\n", "").split("\n")]
+def _settings(path: str) -> Iterator[tuple[str, str, str]]:
+    """(section, key, value) of each line; a megabyte is 10,000 branches, what lies beyond is left unread."""
+    section = ""
+    for line in _read(path, 1024 * 1024).replace("\\\n", "").split("\n"):
+        if line.strip().startswith("["):
+            kind, _, name = line.strip().partition(" ")
+            section = kind.lower() + name.strip()
+        key, equals, value = line.partition("=")
+        if equals:
+            yield section, key.strip().lower(), _value(value)
 
 
 def _value(text: str) -> str:

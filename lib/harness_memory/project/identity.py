@@ -6,30 +6,24 @@ A project is named by the first of these identities that it has; its id is `<slu
     git:<real path of the common dir>     shared by every work tree
     dir:<real path of the directory>
 
-It keeps the memory of an earlier identity (a remote was added, `git init` was run, the directory was moved), but only
-on evidence, because a path may by now hold something else. A memory found by its path is refused, and the identity
-counted on (`git#2:/p`), when it records another remote than the present one, or when the evidence speaks against it.
+It keeps the memory of an earlier identity (a remote was added, `git init` was run, the directory was moved) on evidence
+alone, because a path may by now hold something else, and a remote is a claim of whoever made the folder. A path that a
+memory has not seen joins the one of its remote if the repository there has a commit on record, or one of a repository
+at a recorded path, or by `adopt`. A memory that is refused leaves the next number (`git#2:/p`, `remote#2:…`).
 
-A remote is a claim of whoever made the folder. A path that a memory has not seen joins it only if the repository there
-has one of the commits on record, or one of a repository at a recorded path, or by `adopt`. Until then it counts on too
-(`remote#2:…`) and has a memory of its own.
+The evidence for a path are *originals*, `name:size:mtime_ns:inode:ctime_ns` of files that work does not touch:
+`description` in a git directory, or else the oldest files. Whole-millisecond times come from archives and prove
+nothing. A moved project is one whose originals match a memory without remote that is no longer at any path it was seen
+at: moving keeps inode and ctime, copying cannot. A move to another file system is a copy, a new project.
 
-The evidence are *originals*, `name:size:mtime_ns:inode:ctime_ns` of files that work does not touch: `description` in a
-git directory, or else the oldest files. Whole-millisecond times come from archives and prove nothing. A moved project
-is one whose originals match a memory without remote that is no longer at any path it was seen at: moving keeps inode
-and ctime, copying cannot. A move to another file system is a copy, a new project.
+`project.json`: schema; id and name (the slug); alias_of, alone with schema, id and created (the memory is in the
+project of that id); created, updated; and, each with the newest last,
 
-`project.json`:
-
-    schema      1
-    id, name    the directory's own name, and the slug
-    identities  every identity it has had, newest last
-    remotes     every normalised remote, newest last
-    paths       work tree tops (or directories) it was seen at, newest last
-    commits     that HEAD and origin's default branch named at session starts, newest last
-    originals   of the last of them, while it has no remote
-    created, updated
-    alias_of    alone with schema, id and created: the memory is in the project of that id
+    identities  every identity it has had
+    remotes     every normalised remote
+    paths       work tree tops (or directories) it was seen at
+    commits     that HEAD and origin's default branch named at session starts
+    originals   of the last of its paths, while it has no remote
 """
 
 from __future__ import annotations
@@ -266,7 +260,5 @@ def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
     if not project.remote:
         new["originals"] = _originals(project.root, project.repo)
     new.update(created=facts.get("created", now_iso), updated=facts.get("updated", now_iso))
-    new.update(
-        {key: value for key, value in facts.items() if key not in new and key not in ("alias_of", "inode", "witness")}
-    )
+    new.update({key: value for key, value in facts.items() if key not in new and key != "alias_of"})
     return new if new == facts else {**new, "updated": now_iso}
