@@ -22,16 +22,12 @@ _PACKS_SEARCHED = 100
 
 
 class Repository:
-    """`root` is the top of the work tree, `git_dir` belongs to it, `common_dir` to all its work trees.
+    """`root` is the top of the work tree, `git_dir` belongs to it, `common_dir` to all its work trees."""
 
-    One that `is_borrowed` names a git directory that does not know it; its `common_dir` is then only a name.
-    """
-
-    __slots__ = ("common_dir", "git_dir", "is_borrowed", "root")
+    __slots__ = ("common_dir", "git_dir", "root")
 
     def __init__(self, root: str, git_dir: str, common_dir: str) -> None:
         self.root, self.git_dir, self.common_dir = root, git_dir, common_dir
-        self.is_borrowed = common_dir == os.path.join(root, ".git") != git_dir
 
 
 def find(start: str) -> Repository | None:
@@ -63,7 +59,7 @@ def branch(repo: Repository) -> str:
 def origin_url(repo: Repository) -> str:
     """The first URL of `origin` in the repository's own configuration (includes are not followed)."""
     path = os.path.join(repo.common_dir, "config")
-    if repo.is_borrowed or os.path.islink(path):
+    if os.path.islink(path):
         return ""  # the configuration of any repository
     origin = '[remote"origin"]'
     return next((value for section, key, value in _settings(path) if (section, key) == (origin, "url")), "")
@@ -72,7 +68,7 @@ def origin_url(repo: Repository) -> str:
 def commits(repo: Repository, since: float, until: float) -> list[str]:
     """Subjects of the commits made here in that time, by the log of HEAD; an amended one counts once."""
     path = os.path.join(repo.git_dir, "logs", "HEAD")
-    if repo.is_borrowed or files.modified(path) < since:
+    if files.modified(path) < since:
         return []
     found: list[str] = []
     for line in files.read_part(path, 64 * 1024, from_end=True).decode("utf-8", "replace").split("\n"):
@@ -111,7 +107,7 @@ def has_any(repo: Repository, commits: Iterable[str]) -> bool:
     ids = [id for id in dict.fromkeys(commits) if len(id) in (40, 64) and _HEX.issuperset(id)]
     objects = os.path.join(repo.common_dir, "objects")
     packs = os.path.join(objects, "pack")
-    if not ids or repo.is_borrowed or os.path.islink(objects) or os.path.islink(packs):
+    if not ids or os.path.islink(objects) or os.path.islink(packs):
         return False
     if any(os.path.isfile(os.path.join(objects, id[:2], id[2:])) for id in ids):
         return True
@@ -156,7 +152,7 @@ def _at(directory: str) -> Repository | None:
         rows = _settings(os.path.join(git_dir, "config"))
         trees += [os.path.join(value, ".git") for _, key, value in rows if key == "worktree"]
         if directory not in [os.path.realpath(os.path.join(git_dir, os.path.dirname(tree))) for tree in trees if tree]:
-            return Repository(directory, git_dir, dot)
+            raise NotADirectoryError(dot)
     common = os.path.realpath(os.path.join(git_dir, _read(os.path.join(git_dir, "commondir")).strip("\r\n")))
     # `commondir` may name any repository: its own work trees lie inside it.
     is_own = os.path.dirname(git_dir) == os.path.join(common, "worktrees")

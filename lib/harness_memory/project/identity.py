@@ -217,8 +217,6 @@ def _is_moved(facts: Facts, originals: list[str]) -> bool:
 
 
 def _originals(root: str, repo: git.Repository | None) -> list[str]:
-    if repo is not None and repo.is_borrowed:
-        return []
     directory = repo.common_dir if repo else root
     is_sealed = repo is not None and os.path.lexists(os.path.join(directory, _SEAL_FILE))
     return _stamps(directory, [_SEAL_FILE]) if is_sealed else _stamps(directory)[:4]
