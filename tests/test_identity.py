@@ -143,7 +143,7 @@ def test_a_remote_alone_opens_no_memory(repo: Path, tmp_path: Path, sessions: Se
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
-@pytest.mark.parametrize("kind", ["clone", "shallow", "worktree", "renamed", "reclone", "bare", "old record"])
+@pytest.mark.parametrize("kind", ["clone", "shallow", "worktree", "renamed", "reclone", "bare"])
 def test_checkouts_with_a_common_history_share(
     repo: Path, tmp_path: Path, sessions: Sessions, kind: str, is_gone: bool
 ) -> None:
@@ -163,13 +163,9 @@ def test_checkouts_with_a_common_history_share(
     else:
         support.git(tmp_path, "clone", "-q", *options.get(kind, [str(origin)]), str(other))
         support.git(other, "remote", "set-url", "origin", str(origin))
-    if kind == "old record":
-        path = sessions.root / mine / "project.json"
-        facts = {key: value for key, value in sessions.facts(mine).items() if key != "commits"}
-        path.write_text(json.dumps(facts))
     if is_gone and kind not in ("worktree", "renamed"):
         shutil.rmtree(str(repo))
-    assert (sessions.start(other, LATER) == mine) == (not is_gone or kind != "old record")
+    assert sessions.start(other, LATER) == mine
 
 
 def test_a_folder_that_borrows_objects_does_not_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None:

@@ -8,13 +8,13 @@ A project is named by the first of these identities that it has; its id is `<slu
 
 It keeps the memory of an earlier identity (a remote was added, `git init` was run, the directory was moved) on evidence
 alone, because a path may by now hold something else, and a remote is a claim of whoever made the folder. A path that a
-memory has not seen joins the one of its remote if the repository there has a commit on record, or one of a repository
-at a recorded path, or by `adopt`. A memory that is refused leaves the next number (`git#2:/p`, `remote#2:…`).
+memory has not seen joins the one of its remote if the repository there has a commit on record, or by `adopt`. Who
+finds a memory that is not theirs counts on (`git#2:/p`, `remote#2:…`).
 
 The evidence for a path are *originals*, `name:size:mtime_ns:inode:ctime_ns` of files that work does not touch:
 `description` in a git directory, or else the oldest files. Whole-millisecond times come from archives and prove
-nothing. A moved project is one whose originals match a memory without remote that is no longer at any path it was seen
-at: moving keeps inode and ctime, copying cannot. A move to another file system is a copy, a new project.
+nothing. A moved project is one whose originals match a memory without remote: moving keeps inode and ctime, copying
+cannot. A move to another file system is a copy, a new project.
 
 `project.json`: schema; id and name (the slug); alias_of, alone with schema, id and created (the memory is in the
 project of that id); created, updated; and, each with the newest last,
@@ -49,7 +49,6 @@ _SPEC = {key + "?": ["text"] for key in _LISTS}
 _SEAL_FILE = "description"  # `git init` makes it, nothing touches it afterwards
 _WEAK_NANOSECONDS = 1_000_000
 _SCANNED = 2000  # projects, or files of one
-_NEIGHBOURS = 8  # recorded paths whose repositories are compared with a new one
 
 
 def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
@@ -80,11 +79,14 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
         identity = identity or own
         if memory:
             break
-    if not memory:  # perhaps it was moved here: the latest memory of these very files, gone from where they were
-        originals = _originals(root, repo)
-        memories = _memories(store_root) if originals else ()
-        moved = [(str(facts.get("updated")), id) for id, facts in memories if _is_moved(facts, originals)]
-        memory = max(moved)[1] if moved else project_id(identity)
+    if not memory:  # perhaps it was moved here: the latest memory of these very files
+        originals = {*_originals(root, repo)}
+        memories = [*_memories(store_root)] if originals else []
+        local = [(facts, id) for id, facts in memories if not facts["remotes"]]
+        moved = [
+            (facts, id) for facts, id in local if len(originals & {*facts["originals"]}) * 2 > len(facts["originals"])
+        ]
+        memory = max((str(facts.get("updated")), id) for facts, id in moved)[1] if moved else project_id(identity)
     project = Project(os.path.join(store_root, memory), _slug(identity), root, remote, git.branch(repo) if repo else "")
     project.identity, project.repo = identity, repo
     return project
@@ -164,24 +166,19 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
         return False
     if repo is None:
         return not facts["remotes"]
-    if kind == "git":
-        return _is_same_repository(facts, repo, is_proven=bool(facts["remotes"] and not remote))
-    return not {*facts["originals"]}.isdisjoint(_stamps(repo.root))  # the directory has become the repository
+    if kind == "dir":
+        return not {*facts["originals"]}.isdisjoint(_stamps(repo.root))  # the directory has become the repository
+    # A backup brings the seal back with another inode.
+    both = (_originals(repo.root, repo), facts["originals"])
+    seal, seals = ({item.rsplit(":", 2)[0] for item in each if item.startswith(_SEAL_FILE + ":")} for each in both)
+    is_proven = bool(facts["remotes"] and not remote)
+    return not seal.isdisjoint(seals) or not (is_proven or (seal and seals))
 
 
 def _shares_history(facts: Facts, repo: git.Repository) -> bool:
     """Whether a repository that names a memory's remote is known to it; a memory that lost its record knows all."""
     is_known = bool(facts["paths"] or facts["commits"])
-    if not is_known or repo.root in facts["paths"] or git.has_any(repo, facts["commits"]):
-        return True
-    for path in facts["paths"][-_NEIGHBOURS:]:
-        try:
-            other = git.find(path)
-            if other and other.root == path and git.has_any(repo, git.tips(other)):
-                return True
-        except OSError:
-            pass  # a disk that is gone
-    return False
+    return not is_known or repo.root in facts["paths"] or git.has_any(repo, facts["commits"])
 
 
 def adopt(store_root: str, project: Project, now_iso: str) -> str:
@@ -192,28 +189,6 @@ def adopt(store_root: str, project: Project, now_iso: str) -> str:
     other.identity, other.repo = name, project.repo
     record(other, now_iso)
     return other.id
-
-
-def _is_same_repository(facts: Facts, repo: git.Repository, *, is_proven: bool = False) -> bool:
-    """Whether the seal on record is that of the repository; with no seal on either side, unless it must be proven."""
-    seal, seals = (
-        {item.rsplit(":", 2)[0] for item in items if item.startswith(_SEAL_FILE + ":")}
-        for items in (_originals(repo.root, repo), facts["originals"])
-    )
-    return not seal.isdisjoint(seals) or not (is_proven or (seal and seals))
-
-
-def _is_moved(facts: Facts, originals: list[str]) -> bool:
-    """Whether these files are those of a project that is gone from everywhere it was seen."""
-    is_here = len(set(originals).intersection(facts["originals"])) * 2 > len(facts["originals"])
-    if not is_here or not facts["paths"] or facts["remotes"]:
-        return False
-    is_git = "".join(facts["identities"][-1:]).startswith("git")
-    for path in filter(os.path.isdir, facts["paths"]):
-        repo = git.find(path) if is_git else None
-        if not is_git or (repo is not None and repo.root == path and _is_same_repository(facts, repo)):
-            return False
-    return True
 
 
 def _originals(root: str, repo: git.Repository | None) -> list[str]:
@@ -228,7 +203,8 @@ def _stamps(directory: str, names: list[str] | None = None) -> list[str]:
     try:
         for name in names or os.listdir(directory)[:_SCANNED]:
             info = os.lstat(os.path.join(directory, name))
-            if stat.S_ISREG(info.st_mode) and info.st_mtime_ns % _WEAK_NANOSECONDS:
+            is_plain = stat.S_ISREG(info.st_mode) and info.st_nlink == 1  # else it may be in two places
+            if is_plain and info.st_mtime_ns % _WEAK_NANOSECONDS:
                 facts = (name, info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns)
                 stamps.append((info.st_mtime_ns, "%s:%d:%d:%d:%d" % facts))
     except (OSError, ValueError):
@@ -249,12 +225,12 @@ def _facts(store_root: str, id: str) -> Facts:
 
 def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
     new: Facts = {"schema": settings.SCHEMA, "id": project.id, "name": project.name}
-    own = {"identities": project.identity, "remotes": project.remote, "paths": project.root}
-    commits = [id for id in git.tips(project.repo) if id not in facts.get("commits", ())] if project.repo else []
+    own = {"identities": [project.identity], "remotes": [project.remote], "paths": [project.root]}
+    own["commits"] = git.tips(project.repo) if project.repo else []
     for key in _LISTS:
-        items = [item for item in facts.get(key) or [] if item != own.get(key)]
-        new[key] = [*items, *filter(None, [own.get(key)])][-settings.IDENTITY_ITEMS_KEPT :]
-    new["commits"] = (new["commits"] + commits)[-settings.IDENTITY_ITEMS_KEPT :]
+        latest = [*filter(None, own.get(key, ()))]
+        items = [item for item in facts.get(key) or [] if item not in latest]
+        new[key] = [*items, *latest][-settings.IDENTITY_ITEMS_KEPT :]
     if not project.remote:
         new["originals"] = _originals(project.root, project.repo)
     new.update(created=facts.get("created", now_iso), updated=facts.get("updated", now_iso))
