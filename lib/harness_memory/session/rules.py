@@ -3,7 +3,7 @@
 A sentence is kept when the weights of its signs reach `_LEAST`. Signs that it lasts, binds or is about the way of
 working count for it; signs that it belongs to this moment, to a program's behaviour or to pasted text count against it.
 `rules.txt` holds all signs and weights. They are looked up in the sentence in lower case, with "^" where a clause
-begins, and with marks such as "@asks" for what single words do not show.
+begins, and with marks such as "@asks" for what single words do not show. Reading ends where others speak.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from ..base.text import brief
 
 _MOST = 12  # rules of one prompt
 _LEAST, _VETO = 3.0, -5.0  # scores of a rule, and of a clause that speaks for its whole sentence
-_PAGE_LINES, _HEAD_CHARS = 20, 80  # from how many on a prompt is a page; where it says what follows
+_HEAD_CHARS = 80  # of a line, where it says what follows
 _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
-_QUOTES = ('"', "“", "«", "「", "（")
+_QUOTES = ('"', "“", "«", "「", "（", "(")  # or an aside
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES = globals().get("TABLES")  # a hook has them already, see `bundle`
 if not TABLES:
@@ -56,33 +56,33 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
     if len(prompt) > 2 * _READ_CHARS:
         prompt = prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
     lines = [] if prompt.startswith((*_words["pasted"],)) else prompt.replace("’", "'").split("\n")
-    place = " @page" if len(lines) > _PAGE_LINES else ""
-    is_code = is_headed = is_cited = False
-    found: list[tuple[str, str]] = []
+    is_code, is_headed, found = False, False, []
     for line in lines:
         bare = line.strip()
         is_fence = bare[:3] in ("```", "~~~")
         is_code = is_code != is_fence
         if is_code or is_fence or not bare:
             continue
-        heading, is_bold = bare.strip("#* "), bare[:2] == "**" and bare.rstrip(":").endswith("**")
-        if len(heading) < 60 and (bare[0] == "#" or is_bold or heading[-1:] in (":", "：")):
-            words = [word for word in bare.lower().strip("#*:： ").split() if word not in _words["modifiers"]]
+        low, heading, is_bold = bare.lower(), bare.strip("#* "), bare[:2] == "**" and bare.rstrip(":").endswith("**")
+        is_heading = len(heading) < 60 and (bare[0] == "#" or is_bold or heading[-1:] in (":", "："))
+        head = low if is_heading else low[:_HEAD_CHARS].rpartition(": ")[0]
+        is_letter = low.partition(" ")[0] in _words["greetings"] and bare[-1] == "," and "claude" not in low
+        if is_letter or any(word in head for word in _words["cited"]):
+            break  # others speak from here on
+        if is_heading:
+            words = [word for word in low.strip("#*:： ").split() if word not in _words["modifiers"]]
             is_headed = len(words) == 1 and any(word in words[0] for word in _words["headings"])
-            is_cited = is_cited or any(word in bare.lower() for word in _words["cited"])
             continue
         is_item = bare[0] in "-*•+0123456789"
         is_headed = is_headed and is_item
         if bare[0] in "><|$%@{}[✅❌" or line[:4] == "    " or any(mark in bare for mark in _words["code"]):
             continue
         bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
-        head = bare[:_HEAD_CHARS].partition(": ")[0].lower() if ": " in bare[:_HEAD_CHARS] or len(bare) < 20 else ""
-        is_cited = is_cited or any(word in head for word in _words["cited"])
-        marks = place + (" @rules" if is_headed else " @item" if is_item else "") + (" @cited" if is_cited else "")
+        marks = " @rules" if is_headed else " @item" if is_item else ""
         for stop in _words["stops"]:
             bare = bare.replace(stop, stop.rstrip() + "\n")
-        parts = [part.strip() for part in bare.split("\n") if part.count('"') % 2 == 0]
-        found += [(part, marks) for part in parts if part[:1] not in ("", *_QUOTES)]
+        parts = [part.strip() for part in bare.split("\n")]
+        found += [(part, marks) for part in parts if part[:1] not in ("", *_QUOTES) and part.count('"') % 2 == 0]
     return found
 
 
@@ -123,16 +123,17 @@ def _normal(text: str, marks: str) -> str:
 
 
 def _marks(text: str, words: list[str]) -> list[str]:
-    """What single words do not show: a question, a report, a habit and what it excludes, whose duty it is, names."""
-    marks = ["@asks"] if text.rstrip(" )\"'").endswith(("?", "？")) or text[:1] == "¿" else []
-    is_work = not {*words}.isdisjoint(_words["work"])
-    is_program = not is_work and not {*words}.isdisjoint(_words["program"])
+    """What single words do not show: a question, a report, a habit and what it excludes, whose duty it is, a kind."""
+    held, start, end = {*words}, [*words, ""][2], text.rstrip(" )\"'")[-1:]
+    marks = ["@asks"] if end in ("?", "？") or text[:1] == "¿" or start in _words["questions"] else []
+    is_work = not held.isdisjoint(_words["work"])
+    is_program = not is_work and not held.isdisjoint(_words["program"])
     for before, word, after in zip(words, words[1:], [*words[2:], ""]):
         if after in _words["behaviour"] and word in (*_words["duties"], "always", "never"):
             marks += ["@behaves"]
         if word in ("always", "never"):
             is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and before not in _words["binders"]
-            is_past = after.endswith(("ed", "ing")) and not after.endswith(("eed", "allowed"))
+            is_past = after.endswith(("ed", "ing")) and not after.endswith(("eed", "allowed", "asked"))
             marks += ["@reports"] if is_third or is_past else []
         elif (before, word) == ("^", "we") and after not in _words["once"] and after[-2:] != "ed":
             marks += ["@habit"]
@@ -142,12 +143,10 @@ def _marks(text: str, words: list[str]) -> list[str]:
             marks += ["@stop"]
         elif word in _words["contrasts"] and ("@habit" in marks or words[2] in _words["work"]):
             marks += ["@contrast"]
-    start = [*words, ""][2]
     marks += ["@product"] if is_program and start in _words["general"] else []
-    marks += ["@program"] if is_program else []
     marks += ["@how-work"] if is_work and start in _words["manner"] else []
     marks += ["@these"] if sum([word in _words["these"] for word in words]) > 1 else []
-    marks += ["@short"] if len(words) < 5 and text.isascii() else []
-    names = [word for word in text.split() if word.isascii() and word[1:] not in (word[1:].lower(), word[1:].upper())]
-    has_name = len(names) > 1 or any("_" in word[1:-1] or "." in word[1:-1] for word in words)
-    return [*marks, "@names"] if has_name else marks
+    is_plural = any(word[-1] == "s" and word[-2:] not in ("ss", "us", "is") and len(word) > 4 for word in words[3:])
+    if held.isdisjoint(_words["definite"]) and (is_plural or not held.isdisjoint(_words["universal"])):
+        marks += ["@forbids" if start in _words["refusals"] else "@general"]  # things of a kind, not this one
+    return marks
