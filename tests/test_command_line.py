@@ -29,7 +29,7 @@ def test_help_names_every_verb_with_examples(empty: World, family: str) -> None:
     for words in ((family,), (family, "--help"), (family, "help")):
         result = empty.run(*words)
         assert (result.code, result.stdout, result.stderr) == (0, cli.guide(family), "")
-    for verb, _, about in cli.verbs(family):
+    for verb, _, about, _ in cli.verbs(family):
         assert "  %s" % verb in result.stdout
         assert about in result.stdout
         page = empty.run(family, verb, "--help")

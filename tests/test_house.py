@@ -75,7 +75,7 @@ PACKAGES = {
     "inject": 534,
     "guard": 3893,
     "hook": 1043,
-    "cli": 3545,
+    "cli": 3276,
     "setup": 795,
 }
 FOLDERS = {"hooks": 133, "tests": 14894, "bench": 2500}

@@ -42,8 +42,9 @@ def test_the_readme_is_short_and_leads_to_every_page() -> None:
 
 def test_every_verb_is_in_the_table_of_its_group() -> None:
     for title, rows in cli.GROUPS["memory"].items():
+        verbs = [row.name for row in rows if " " not in row.name]
         cells = first_column("commands", "## %s\n" % title)
-        assert [re.sub(r"`harness memory (\w+).*`", r"\1", cell) for cell in cells] == [row[0] for row in rows]
+        assert [re.sub(r"`harness memory (\w+).*`", r"\1", cell) for cell in cells] == verbs
     own = [re.sub(r"`harness (\w+).*`", r"\1", cell) for cell in first_column("commands", "## Harness itself")]
     assert own == [row[0] for row in cli.verbs("")]
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import difflib
 from importlib import import_module
-from pathlib import Path
 
 from .. import __version__
 from . import output
+from .verbs import GROUPS, verbs
 
-VERBS = Path(__file__).parent / "verbs.txt"  # under a family and a group of `--help`: verb, its module, what it is for
 _ABOUT = {
     "memory": (
         "What Claude Code remembers across sessions, in plain files.",
@@ -26,27 +25,9 @@ _ABOUT = {
 }
 
 
-def _groups() -> dict[str, dict[str, list[list[str]]]]:
-    families: dict[str, dict[str, list[list[str]]]] = {"memory": {}, "guard": {}, "": {}}
-    for row in VERBS.read_text("utf-8").splitlines():
-        if not row.startswith(" "):
-            family, _, title = row.partition(": ")
-            group = families[family].setdefault(title, [])
-        else:
-            group.append(row.split(None, 2))
-    return families
-
-
-GROUPS = _groups()
-
-
 def main(argv: list[str]) -> int:
     hint = "See: harness memory doctor"
     return output.run(lambda: _dispatch(argv), "harness", refused="", failed=hint, stopped="", code=output.COULD_NOT)
-
-
-def verbs(family: str) -> list[list[str]]:
-    return [row for rows in GROUPS[family].values() for row in rows]
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -54,11 +35,9 @@ def _dispatch(argv: list[str]) -> int:
     word, rest = (rest[0], rest[1:]) if rest else ("", [])
     if word == "help" and rest:
         word, rest = rest[0], ["--help"]
-    for verb, module, what in verbs(family):
-        if verb == word:
-            import_module("." + module, __name__)
-            arguments = import_module(".arguments", __name__)
-            return int(arguments.run(family, verb, what, rest))
+    if word in [row.name for row in verbs(family)]:
+        arguments = import_module(".arguments", __name__)
+        return int(arguments.run(family, word, rest))
     if word == "--version":
         print("harness-memory %s" % __version__)
         return 0
@@ -68,7 +47,7 @@ def _dispatch(argv: list[str]) -> int:
         return 0
     commands = {each: "harness %s --help" % each for each in _ABOUT}
     for each in GROUPS:
-        commands.update((verb, " ".join(filter(None, ("harness", each, verb)))) for verb, _, _ in verbs(each))
+        commands.update((row.name, " ".join(filter(None, ("harness", each, row.name)))) for row in verbs(each))
     close = difflib.get_close_matches(word, commands, 1)
     hint = "Did you mean: %s" % commands[close[0]] if close else "See: harness %s --help" % family
     raise output.Refusal('unknown verb "%s". %s' % (output.line(word), hint))
@@ -76,6 +55,7 @@ def _dispatch(argv: list[str]) -> int:
 
 def guide(family: str) -> str:
     about, end = _ABOUT[family]
-    rows = iter(output.table([["  " + verb, what] for verb, _, what in verbs(family)]))
-    groups = ["\n".join(["%s:" % title, *(next(rows) for _ in group)]) for title, group in GROUPS[family].items()]
-    return "\n\n".join(["usage: harness %s <verb> [options]" % family, about, *groups, end])
+    lines = iter(output.table([["  " + row.name, row.what] for row in verbs(family)]))
+    groups = [[row for row in rows if " " not in row.name] for rows in GROUPS[family].values()]
+    shown = ["\n".join([title + ":", *(next(lines) for _ in group)]) for title, group in zip(GROUPS[family], groups)]
+    return "\n\n".join(["usage: harness %s <verb> [options]" % family, about, *shown, end])

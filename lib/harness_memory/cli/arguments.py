@@ -1,35 +1,23 @@
-"""How a verb declares what it takes, and what the verbs' options share.
-
-    @verb("thread close", THREAD, about="what is open will not be done", examples="thread close a1b2c3d4")
-    def close(call: Call) -> int: ...
-
-The second word is an action; the first action that is declared is the default. An option belongs to the verb or action
-that declares it, and all have --project and --json.
-"""
+"""The parser of a verb, from the table of verbs, and the kinds of values that options take."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Tuple
+from importlib import import_module
+from typing import Any, NoReturn
 
+from ..base import settings
 from . import output
 from .call import Call
+from .verbs import Row, rows
 
-Option = Tuple[List[str], Dict[str, Any]]  # as for `add_argument`
-Run = Callable[[Call], int]
-
-
-class Declaration(NamedTuple):
-    run: Run
-    options: tuple[Option, ...]
-    about: str
-    examples: str
-    has_json: bool
-
-
-_declared: dict[tuple[str, str], dict[str, Declaration]] = {}  # by family and verb, then by action or ""
+# [attribute:] names [kind=default...]! and help
+_OPTION = re.compile(
+    r"(?:(\w+): )?((?:-\S+ ?)*)(\[?)([^\s\[\]=.!]*)(?:=([^\s\]]*))?(\.\.\.)?\]?(!?)(?: +(.+))?",
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -39,72 +27,70 @@ class Parser(argparse.ArgumentParser):
         super().error(output.passage(message))
 
 
-def verb(
-    name: str, *options: Option, about: str = "", examples: str = "", family: str = "memory", has_json: bool = True
-) -> Callable[[Run], Run]:
-    """Declare a verb, or an action of one; without `about` it has the words of the table of verbs."""
-
-    def declare(run: Run) -> Run:
-        word, _, action = name.partition(" ")
-        actions = _declared.setdefault((family, word), {})
-        actions[action] = Declaration(run, options, about, examples, has_json)
-        return run
-
-    return declare
-
-
-def option(names: str, metavar: str | None = None, help: str = "", **keywords: Any) -> Option:
-    return names.split(), {"metavar": metavar, "help": help, **keywords}
-
-
-def flag(names: str, help: str, **keywords: Any) -> Option:
-    return names.split(), {"action": "store_true", "help": help, **keywords}
-
-
-def run(family: str, verb: str, what: str, argv: list[str]) -> int:
+def run(family: str, verb: str, argv: list[str]) -> int:
     """Parse the arguments of a verb, and run it."""
-    actions, words = _declared[family, verb], "harness %s " % family if family else "harness "
-    examples = "\n".join(filter(None, (each.examples for each in actions.values()))) or verb
+    every, words = rows(family, verb), "harness %s " % family if family else "harness "
+    head, *actions = every
+    examples = [line for row in every for line in row.lines("$ ")] or [verb]
     parser = Parser(
         prog=words + verb,
-        description=actions[""].about or what if "" in actions else what,
-        epilog="\n".join(["examples:", *("  " + words + each for each in examples.splitlines())]),
+        description="\n".join(head.lines(">")) or head.what,
+        epilog="\n".join(["examples:", *("  " + words + each for each in examples)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    if "" in actions:
-        _fill(parser, actions[""])
-    else:
+    if actions:
         subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-        for action, declared in actions.items():
-            _fill(subparsers.add_parser(action, help=declared.about, allow_abbrev=False), declared)
+        names = [row.name.split()[1] for row in actions]
+        for name, row in zip(names, actions):
+            _fill(subparsers.add_parser(name, help=row.what, allow_abbrev=False), row)
         is_bare = not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help"))
-        argv = [*[next(iter(actions))] * is_bare, *argv]
+        argv = [*names[:1] * is_bare, *argv]
+    else:
+        _fill(parser, head)
     call, unknown = parser.parse_known_args(argv, Call())
     if unknown:
         hint = ". A command is one argument, in quotes: %s" % shlex.quote(" ".join(argv)) if family == "guard" else ""
         parser.error("unrecognized arguments: %s%s" % (" ".join(unknown), hint))
-    return int(call.run(call))
+    module, _, function = call.run.partition(".")
+    return int(getattr(import_module("." + module, __package__), function)(call))
 
 
-def _fill(parser: argparse.ArgumentParser, declared: Declaration) -> None:
+def _fill(parser: argparse.ArgumentParser, row: Row) -> None:
     where = parser.add_mutually_exclusive_group()
     about = "the project in this directory (default: the current one)"
     where.add_argument("--project", metavar="DIR", dest="folder", help=about)
-    for names, keywords in declared.options:
-        (where if keywords.get("dest") == ALL_PROJECTS[1]["dest"] else parser).add_argument(*names, **keywords)
-    if declared.has_json:
+    for names, keywords in options(row):
+        (where if keywords["dest"] == "all_projects" else parser).add_argument(*names, **keywords)
+    if "text only" not in row.details:
         parser.add_argument("--json", action="store_true", help="print JSON, for scripts")
-    parser.set_defaults(run=declared.run)
+    parser.set_defaults(run=row.function)
 
 
-def words(family: str, verb: str) -> list[str]:
-    """The actions and options of a declared verb, for completion."""
-    actions = _declared[family, verb]
-    options = [names for each in actions.values() for names, _ in each.options]
-    named = [name for names in options for name in names if name.startswith("--")]
-    common = ["--project", *["--json"] * any(each.has_json for each in actions.values())]
-    return [*filter(None, actions), *dict.fromkeys(named), *common]
+def options(row: Row) -> list[tuple[list[str], dict[str, Any]]]:
+    """Its options as for `add_argument`."""
+    return [_option(line) for line in row.details if line[0] not in ">$" and line != "text only"]
+
+
+def _option(line: str) -> tuple[list[str], dict[str, Any]]:
+    match = _OPTION.fullmatch(line)
+    if not match:
+        raise ValueError(line)
+    attribute, names, is_optional, kind, default, is_many, is_required, about = match.groups()
+    keywords: dict[str, Any] = {"help": about, "dest": attribute or (None if names else kind.lower())}
+    if not kind:
+        keywords.update({"action": "count", "default": 0} if is_many else {"action": "store_true"})
+        return names.split(), keywords
+    keywords.update({"choices": kind.split("|")} if "|" in kind else _KINDS.get(kind, {"metavar": kind}))
+    if not names:
+        keywords["nargs"] = ("*" if is_many else "?") if is_optional else "+" if is_many else None
+    elif is_many:
+        keywords["action"] = "append"
+    elif is_optional:
+        keywords.update(nargs="?", const=default)
+    else:
+        keywords.update(default=default, required=bool(is_required))
+    return names.split(), keywords
 
 
 def positive(text: str) -> int:
@@ -132,12 +118,12 @@ def instant(text: str) -> float:
         raise argparse.ArgumentTypeError("%r is not a date like 2026-11-16, today, 36h or 7d" % text) from None
 
 
-ALL_PROJECTS = flag("--all-projects", "every project in the store", dest="all_projects")
-DRY_RUN = flag("--dry-run", "show what would be done, do nothing")
-SINCE = option("--since", "DATE", "since 2026-11-16, today, yesterday, 36h or 7d", type=instant)
-YES = flag("--yes", "do it")
-ALL = flag("--all", "all of them")
-
-
-def limit(number: int) -> Option:
-    return option("-k -n --limit", "N", "at most N (default: %d)" % number, type=positive, default=number)
+_KINDS: dict[str, dict[str, Any]] = {  # of values, by their names in the table
+    "N": {"type": positive, "metavar": "N"},
+    "DATE": {"type": instant, "metavar": "DATE"},
+    "1-5": {"type": int, "metavar": "1-5", "choices": range(1, 6)},
+    "TYPE": {"choices": settings.NOTE_TYPES},
+    "SCOPE": {"choices": settings.NOTE_SCOPES},
+    "HOW": {"choices": (*settings.ENFORCE, "off")},
+    **{name: {"type": words_in, "metavar": name} for name in ("FACT", "QUERY", "TASK", "TITLE", "WORDS")},
+}

@@ -7,12 +7,10 @@ from typing import Any
 from ..audit import trail
 from ..base import clock
 from ..session import episode
-from .arguments import SINCE, limit, verb
 from .call import Call
 from .output import count, short
 
 
-@verb("audit show", limit(20), SINCE, about="the events, newest first")
 def show(call: Call) -> int:
     events = [*trail.events(call.project.dir)][::-1]
     events = [event for event in events if (clock.parse(event["ts"]) or 0.0) >= (call.since or 0.0)]
@@ -25,7 +23,6 @@ def show(call: Call) -> int:
     return call.listing("#=seq TIME=ts EVENT RULE SESSION=id WHAT", events, row, "No event.")
 
 
-@verb("audit verify", about="check that the trail is as it was written; name the first line that is not")
 def verify(call: Call) -> int:
     findings = trail.verify(call.project.dir, episode.audit_heads(call.project.dir))
     total = count(findings.count, "event"), count(len(trail.paths(call.project.dir)), "file")

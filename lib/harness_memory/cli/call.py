@@ -42,6 +42,7 @@ class Call(argparse.Namespace):
         row: Callable[[Item], dict[str, Any]],
         none: str,
         after: Sequence[str] = (),
+        is_hit: Callable[[str], bool] | None = None,
     ) -> int:
         """A table of at most `--limit` items; `row` is an item for scripts.
 
@@ -56,7 +57,8 @@ class Call(argparse.Namespace):
         lines = lines if rows else [none]
         if len(items) > len(rows):
             lines.append("%d more: --limit %d" % (len(items) - len(rows), len(items)))
-        return self.answer(rows, [*lines, *after])
+        output.emit(rows, None if self.json else [*lines, *after], is_hit)
+        return 0
 
     # Which memory --------------------------------------------------------------------------------
     @cached_property

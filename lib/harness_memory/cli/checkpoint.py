@@ -15,46 +15,22 @@ from ..project import Context, identity
 from ..session import checkpoint as checkpoints
 from ..session import liveness, record, sessions
 from ..session.sessions import Session
-from .arguments import option, verb
 from .call import Call
 from .output import Refusal, read_input, short
 
-_FORMS = """\
-JSON on standard input, every key optional:
-  {"what_was_done": "...", "what_remains": ["..."], "learnings": ["..."], "files_changed": ["..."], "tags": ["..."],
-   "skill_used": "...", "outcome": "completed|partial|blocked|failed", "rating": 1-5,
-   "task": {"id": "...", "title": "...", "remaining": ["..."], "blockers": ["..."]}}
-The names of the flags work too: {"done": "...", "remains": ["..."], "learned": ["..."]}
-or nested: {"self_report": {"is_job_complete": true}, "reflection": {"what_was_done": "...", "what_remains": "..."}}
-Or flags: harness memory checkpoint --done "..." --remains "..." (see --help)"""
-_FLAGS = (
-    option("--done", "TEXT", "what was done", dest="what_was_done"),
-    option("--remains", "TEXT", "something still to do (repeatable)", dest="what_remains", action="append"),
-    option("--learned", "TEXT", "a fact worth knowing (repeatable)", dest="learnings", action="append"),
-    option("--tag", "T", "a word to find it by (repeatable)", dest="tags", action="append"),
-    option("--file", "F", "a file of the project that changed (repeatable)", dest="files_changed", action="append"),
-    option("--skill", "S", "the skill that was used", dest="skill_used"),
-)
-_SESSION = "its id or the beginning (default: the present session, else the only one running)"
+_FIELDS = {"done": "what_was_done", "remains": "what_remains", "learned": "learnings", "tag": "tags"}  # by option
+_FIELDS.update(file="files_changed", skill="skill_used", outcome="outcome", rating="rating")
+_SEE = "See: harness memory checkpoint --help"
 
 
-@verb(
-    "checkpoint",
-    *_FLAGS,
-    option("--outcome", choices=("completed", "partial", "blocked", "failed")),
-    option("--rating", "N", "how well it went, 1 to 5", type=int, choices=range(1, 6)),
-    option("--session", "ID", _SESSION),
-    about="Record what was done and what remains; it wins over what is derived from the transcript.\n\n" + _FORMS,
-    examples='checkpoint --done "Moved the parser" --remains "Tests"',
-)
 def checkpoint(call: Call) -> int:
     if config.is_off(os.environ):
         raise Refusal("%s is set to off here. Nothing was recorded." % settings.ENV_SWITCH)
-    flags = {field: getattr(call, field, None) for field in checkpoints.FIELDS}
-    value: Any = {field: item for field, item in flags.items() if item is not None} or _from_stdin()
+    value: Any = {name: getattr(call, name) for name in _FIELDS if getattr(call, name) is not None} or _from_stdin()
+    value = {_FIELDS.get(key, key): item for key, item in value.items()} if isinstance(value, dict) else value
     point = checkpoints.normalize(value)
     if point is None:
-        raise Refusal("it is empty, or not a checkpoint. Nothing was recorded.\n" + _FORMS)
+        raise Refusal("it is empty, or not a checkpoint. Nothing was recorded. " + _SEE)
     name, session = _record(call, value)
     # A rating in a checkpoint rates the skill it names.
     skill, rating = briefing.skill_name(point["skill_used"]), point["rating"]
@@ -67,21 +43,20 @@ def checkpoint(call: Call) -> int:
 
 
 def _from_stdin() -> Any:
-    data = read_input(settings.CHECKPOINT_MAX_BYTES, _FORMS)
+    data = read_input(settings.CHECKPOINT_MAX_BYTES, _SEE)
     try:
         value = json.loads(data.decode("utf-8-sig"), strict=False)
         jsontext.pretty(value)  # refuses what could not be written
     except (RecursionError, ValueError) as error:
-        raise Refusal("standard input is not valid JSON: %s. Nothing was recorded.\n%s" % (error, _FORMS)) from None
-    fields = {names[0][len("--") :]: keywords["dest"] for names, keywords in _FLAGS}
-    return {fields.get(key, key): item for key, item in value.items()} if isinstance(value, dict) else value
+        raise Refusal("standard input is not valid JSON: %s. Nothing was recorded. %s" % (error, _SEE)) from None
+    return value
 
 
 def _record(call: Call, value: dict[str, Any]) -> tuple[str, Session]:
     """Archive under the session's lock, as its hooks do; the artifact's name and the session."""
     claude_id, project, directory = call.running(call.session), call.project, call.directory
-    if call.files_changed:
-        value["files_changed"] = [call.relative(file) for file in call.files_changed]
+    if call.file:
+        value["files_changed"] = [call.relative(file) for file in call.file]
     call.prepare(with_project=False)
     now, ends = time.time(), time.monotonic() + settings.DEADLINE_SECONDS
     context = Context(call.root, project.dir, project.root, project.remote, ends, (directory,))

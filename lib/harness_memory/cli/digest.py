@@ -7,7 +7,6 @@ from typing import Any
 
 from ..base import clock, settings
 from ..memory import records
-from .arguments import SINCE, flag, instant, option, verb
 from .call import Call, project_name
 from .output import count, line, local
 from .work import open_items
@@ -15,15 +14,6 @@ from .work import open_items
 _KEYS = ("decisions", "files_changed", "commits")
 
 
-@verb(
-    "digest",
-    option("--day", "DATE", "one day (default: today)", nargs="?", const="today", type=instant),
-    flag("--week", "the last seven days"),
-    SINCE,
-    about="What was done, decided and left open, over all projects, the newest day first, as Markdown.\n"
-    "Without an option: yesterday and today.",
-    examples="digest\ndigest --week\ndigest --since 2026-11-01 --project . --json",
-)
 def digest(call: Call) -> int:
     year, month, day, *_ = time.localtime(call.now)
     midnight = time.mktime((year, month, day - (6 if call.week else 1), 0, 0, 0, 0, 0, -1))

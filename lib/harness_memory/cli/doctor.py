@@ -14,7 +14,6 @@ from ..memory import sync as syncing
 from ..notes import shelf as notebook
 from ..recall import cache
 from . import installs
-from .arguments import ALL_PROJECTS, verb
 from .call import Call
 from .output import ago, by_remedy, count, line, short, some
 from .sync import summary as sync_summary
@@ -34,7 +33,6 @@ class Check(NamedTuple):
     details: list[str] = []  # noqa: RUF012  (never changed)
 
 
-@verb("doctor")
 def doctor(call: Call) -> int:
     examined = [*_checks(call)]
     problems = sum(check.mark != OK for check in examined)
@@ -132,7 +130,6 @@ def _findings(call: Call, dirs: list[str], with_views: bool = True) -> list[chec
     return findings + [each for path in dirs for each in checks.check_project(path, call.now, with_views=with_views)]
 
 
-@verb("rebuild", ALL_PROJECTS)
 def rebuild(call: Call) -> int:
     dirs = [path for path in call.dirs if os.path.isdir(path)]
     changed: dict[str, list[str]] = {}
@@ -153,7 +150,6 @@ def rebuild(call: Call) -> int:
     return call.answer(rows, lines or ["Nothing is remembered here yet, so there is nothing to rebuild."])
 
 
-@verb("verify", ALL_PROJECTS)
 def verify(call: Call) -> int:
     dirs, findings = call.dirs, _findings(call, call.dirs)
     lines = ["%s: every file is valid." % (short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project"))]

@@ -18,16 +18,11 @@ from ..notes import binding
 from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
-from .arguments import SINCE, YES, instant, option, verb
 from .call import Call, is_person, named
 from .notes import described, select
 from .output import Refusal, count, cut, line, short, some
 from .retention import config_dir
 
-_ABOUT = """\
-Remove sessions, notes or a text from everywhere: facts, views, receipts, caches, former versions, archives.
-A mark without content stays, so that no transcript brings it back. The audit trail never changes: the output says
-where it holds the text. Without --yes it only shows what would go. Give IDs, or --text, or --since and --until."""
 Thing = Union[Record, Archived, Note, Dict[str, Any]]  # a session here or in an archive, a note, or a file with a text
 
 _NOUNS = {Record: "session", Note: "note", Archived: "archived session", dict: "file"}
@@ -35,16 +30,6 @@ _SHOWN = 12
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
-@verb(
-    "forget",
-    option("words", "ID", "a session by its id, or a note by its name", nargs="*"),
-    option("--text", "TEXT", "every sentence that holds this text"),
-    SINCE,
-    option("--until", "DATE", "what was begun before that date", type=instant),
-    YES,
-    about=_ABOUT,
-    examples='forget a1b2c3d4 cart-totals --yes\nforget --text "Acme Corp" --yes',
-)
 def forget(call: Call) -> int:
     tops = [call.project.dir, notebook.user_shelf(call.root).home, os.path.join(call.root, settings.HEALTH_DIR)]
     with archive.lock(call.project.dir) if call.yes else contextlib.nullcontext():

@@ -18,7 +18,6 @@ from ..notes import binding
 from ..project import identity
 from ..setup import selftest
 from . import installs
-from .arguments import option, verb
 from .call import Call, is_person
 from .output import Refusal, columns, confirm, cut, line, table
 
@@ -28,19 +27,6 @@ _WHERE = {"remote": "on another machine", "container": "in a container"}
 _MINUTES = settings.ALLOWANCE_SECONDS // 60
 
 
-_CALL = (
-    option("command", "COMMAND", "a command of the Bash tool, as one argument, in quotes", nargs="?"),
-    option("--tool", "NAME", "another tool: Read, Write, Grep, mcp__..."),
-    option("--input", "JSON", "with --tool: its arguments, as a JSON object"),
-)
-
-
-@verb(
-    "check",
-    *_CALL,
-    about="Judge a call as the guard would; nothing is run. Exit code 0: silent or noted, 1: asks or denied.",
-    family="guard",
-)
 def check(call: Call) -> int:
     facts = _facts(_question(call))
     rows = []
@@ -53,7 +39,6 @@ def check(call: Call) -> int:
     return call.answer(facts, lines, 1 if facts["verdict"] in _STOPPED else 0)
 
 
-@verb("test", family="guard")
 def test(call: Call) -> int:
     guard = installs.guard(call, installs.find(call))
     if not guard.commands:
@@ -71,13 +56,6 @@ def _trial(trial: selftest.Outcome) -> dict[str, Any]:
     return {**trial._asdict(), "state": state, "milliseconds": round(trial.milliseconds)}
 
 
-@verb(
-    "allow-once",
-    *_CALL,
-    about="Let Claude make exactly this call once, within %d minutes; it is recorded." % _MINUTES,
-    family="guard",
-    has_json=False,
-)
 def allow_once(call: Call) -> int:
     question = _question(call)
     if not is_person():
@@ -184,7 +162,6 @@ def _verdict_lines(facts: dict[str, Any]) -> list[str]:
     return table([[name, line(text)] for name, text in rows])
 
 
-@verb("rules", option("id", "ID", "one rule in full", nargs="?"), family="guard")
 def rules(call: Call) -> int:
     here = Policy()
     origins: dict[str, tuple[str, str]] = {}

@@ -7,14 +7,12 @@ import os
 from ..base import settings
 from ..notes import lint as linting
 from ..notes.lint import Finding
-from .arguments import DRY_RUN, flag, verb
 from .call import Call
 from .output import by_remedy, count, short
 
 _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
 
 
-@verb("lint", flag("--fix", "correct what can be corrected without loss"))
 def lint(call: Call) -> int:
     fixed, rows = [], []
     for shelf in [each for each in call.shelves if call.fix and each.scope != settings.TEAM_SCOPE and each.slugs()]:
@@ -33,7 +31,6 @@ def lint(call: Call) -> int:
     return call.answer(value, rows, 1 if findings else 0)
 
 
-@verb("compact", DRY_RUN)
 def compact(call: Call) -> int:
     changes, archived, rows = [], [], ["Nothing is changed (--dry-run). It would be:"] * call.dry_run
     for shelf in [each for each in call.shelves if each.home and each.slugs()]:

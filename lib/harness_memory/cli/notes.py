@@ -12,32 +12,12 @@ from ..notes import note as notes
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
 from . import pages
-from .arguments import flag, option, verb, words_in
 from .call import Call, is_in_session
 from .output import Refusal, complain, count, emit_stored, has_input, short
 
 _RULE = ("enforce", *notes.PATTERNS)
-SELECTION = (
-    option("--type", help="only notes of this type", choices=settings.NOTE_TYPES),
-    option("--scope", help="only notes of this scope", choices=settings.NOTE_SCOPES),
-    flag("--unused", "only notes neither used nor verified for a long time"),
-)
-CONTENT = (
-    option("--description", "TEXT", "one line for the index (default: the first fact)"),
-    option("--type", help="kind of knowledge (default: project, or user)", choices=settings.NOTE_TYPES),
-    option("--scope", help="local ends with the session, user is for all projects", choices=settings.NOTE_SCOPES),
-    option("--file", "F", "a file it is about: lint reports its changes (repeatable)", action="append"),
-    option("--when --trigger", "P", '"command: npm install*", "path: src/**" (repeatable)', action="append"),
-    option("--enforce", help="what happens then (default: remind)", choices=(*settings.ENFORCE, "off")),
-    option("--after", "P", "a change that calls for a step, such as path: ui/**", action="append"),
-    option("--require", "P", "the step, such as command: make build", action="append"),
-)
-TOPIC = option("--topic", "T", "the name of its note, old or new", dest="name", default="")
-_FACTS = option("facts", "FACT", "a fact, in quotes", nargs="+", type=words_in)
-_NAME = option("name", "NAME", "of a note, or scope/name")
 
 
-@verb("note list", *SELECTION, about="all notes")
 def list_notes(call: Call) -> int:
     return call.listing("NOTE TYPE KNOWN=day ABOUT=about", select(call), described, "No notes match.")
 
@@ -65,7 +45,6 @@ def described(note: Note) -> dict[str, Any]:
     return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}
 
 
-@verb("note show", _NAME, about="one note")
 def show(call: Call) -> int:
     return show_note(call, call.find_note(call.name))
 
@@ -85,21 +64,6 @@ def show_note(call: Call, note: Note) -> int:
     return 0
 
 
-@verb(
-    "note add",
-    _NAME,
-    _FACTS,
-    *CONTENT,
-    about="facts to a note of that name, which may be new",
-    examples='note add Cart "Totals are rounded once" --file src/cart.py',
-)
-@verb(
-    "remember",
-    _FACTS,
-    TOPIC,
-    *CONTENT,
-    examples='remember "JSONB indexes require GIN"\nremember "Prefer small commits" --type feedback --scope user',
-)
 def remember(call: Call) -> int:
     return call.answer(*keep(call, call.facts, call.type))
 
@@ -202,15 +166,6 @@ def _restrain(made: Note, former: Note | None) -> None:
         made.fields["enforce"] = settings.ENFORCE[0]
 
 
-@verb(
-    "note edit",
-    _NAME,
-    *CONTENT,
-    flag("--verified", "it is true today, and so are its files"),
-    option("--drop", "TEXT", "drop the fact that holds this text", action="append"),
-    about="a note in your editor, by options, or from standard input",
-    examples="note edit cart --verified",
-)
 def edit_note(call: Call) -> int:
     note = call.find_note(call.name, is_readable=True)
     given = ("verified", "drop", "file", "when", "enforce", "after", "require", "description", "type")
@@ -231,11 +186,6 @@ def edit_note(call: Call) -> int:
         return call.answer(*_saved(call, shelf, note, "Written"))
 
 
-@verb(
-    "edit",
-    option("name", "NAME", 'a note by name, "briefing", or "profile/SKILL"'),
-    examples="edit cart-totals\nedit briefing\nedit profile/melt",
-)
 def edit(call: Call) -> int:
     kind, _, skill = call.name.partition("/")
     if call.name != "briefing" and not (kind == "profile" and skill):
@@ -256,7 +206,6 @@ def _edit_text(call: Call, note: Note, text: str = "") -> int:
     return write(text) if text else pages.edit_text(call, note.slug, lambda: files.read_text(note.path), write)
 
 
-@verb("note remove", option("names", "NAME", nargs="+"), about="move notes into the archive")
 def remove(call: Call) -> int:
     removed = []
     for note in [call.find_note(word) for word in call.names]:
@@ -266,7 +215,6 @@ def remove(call: Call) -> int:
     return call.answer([{"note": ref, "archived": path or None} for ref, path in removed], rows)
 
 
-@verb("note supersede", option("old", "OLD"), option("new", "NEW"), about="NEW replaces OLD, which stays on disk")
 def supersede(call: Call) -> int:
     old, new = call.find_note(call.old), call.find_note(call.new, is_readable=True)
     if old.ref == new.ref:

@@ -93,12 +93,12 @@ def ask(question: str) -> str:
     return sys.stdin.readline().strip().lower()
 
 
-def emit(value: Any, lines: Iterable[str] | None = None) -> None:
-    """Print a value for scripts, or lines for a person, which may hold anything."""
+def emit(value: Any, lines: Iterable[str] | None, is_hit: Callable[[str], bool] | None = None) -> None:
+    """Print a value for scripts, or lines for a person, which may hold anything; a word that is a hit in bold."""
     if lines is None:
         print(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))  # all in ASCII: harmless in a terminal
     else:
-        print("\n".join(_dressed(part) for text in lines for part in passage(text).split("\n")))
+        print("\n".join(_dressed(part, is_hit) for text in lines for part in passage(text).split("\n")))
 
 
 def emit_stored(data: bytes) -> int:
@@ -108,7 +108,7 @@ def emit_stored(data: bytes) -> int:
     return 0
 
 
-def _dressed(text: str) -> str:
+def _dressed(text: str, is_hit: Callable[[str], bool] | None) -> str:
     """A line for a terminal: folded below its last column, unless it is a command to copy; states in colour."""
     if not sys.stdout.isatty():
         return text
@@ -118,6 +118,8 @@ def _dressed(text: str) -> str:
         text = textwrap.fill(text.lstrip(), columns(), initial_indent=first, subsequent_indent=rest, **options)
     if os.environ.get("NO_COLOR"):
         return text
+    if is_hit:
+        text = " ".join("\x1b[1m%s\x1b[0m" % word if is_hit(word) else word for word in text.split(" "))
     return _STATES.sub(lambda match: "\x1b[%sm%s\x1b[0m" % (_COLOURS.get(match[0], "31"), match[0]), text)
 
 

@@ -6,21 +6,17 @@ import json
 import os
 import subprocess
 import sys
-from importlib import import_module
+from typing import Iterator
 
 from ..base import invocation
 from ..memory import glance
 from ..project import identity
 from ..setup import installation
-from . import GROUPS, arguments, verbs
-from .arguments import option, verb
+from .arguments import options
 from .call import Call, working_directory
 from .output import Refusal, count, line, passage, short
+from .verbs import GROUPS, rows, verbs
 
-_STATUS_LINE = """\
-One line for the status line. In settings.json:
-
-  "statusLine": {"type": "command", "command": "harness statusline"}"""
 _BASH = """\
 _harness() {
     local words
@@ -40,7 +36,6 @@ _SHELLS = {  # shell: the script around the cases, one case
 }
 
 
-@verb("upgrade", family="", has_json=False)
 def upgrade(call: Call) -> int:
     tree = invocation.tree()
     if os.path.join("plugins", "cache") in tree:
@@ -65,7 +60,6 @@ def upgrade(call: Call) -> int:
     return 0
 
 
-@verb("statusline", about=_STATUS_LINE, family="", has_json=False)
 def statusline(call: Call) -> int:
     try:
         value = json.loads(sys.stdin.read()) if not sys.stdin.isatty() else {}
@@ -78,23 +72,24 @@ def statusline(call: Call) -> int:
     return 0
 
 
-@verb(
-    "completion",
-    option("shell", choices=tuple(_SHELLS)),
-    examples="completion bash >> ~/.bashrc\ncompletion zsh >> ~/.zshrc\n"
-    "completion fish > ~/.config/fish/completions/harness.fish",
-    family="",
-    has_json=False,
-)
 def completion(call: Call) -> int:
     script, case = _SHELLS[call.shell]
-    names = {family: [verb for verb, _, _ in verbs(family)] for family in GROUPS}
+    names = {family: [row.name for row in verbs(family)] for family in GROUPS}
     cases = [case % ("harness", "", " ".join([*filter(None, names), *names[""]]))]
     cases += [case % ("harness " + family, "", " ".join(names[family])) for family in filter(None, names)]
     for family in GROUPS:
-        for name, module, _ in verbs(family):
-            import_module("." + module, __package__)
-            words = [*_SHELLS] if name == "completion" else arguments.words(family, name)
-            cases.append(case % (" ".join(filter(None, ("harness", family, name))), "*", " ".join(words)))
+        for name in names[family]:
+            path = " ".join(filter(None, ("harness", family, name)))
+            cases.append(case % (path, "*", " ".join(_words(family, name))))
     print(script % "\n".join(cases))
     return 0
+
+
+def _words(family: str, verb: str) -> Iterator[str]:
+    """The actions, options and choices of a verb."""
+    head, *actions = rows(family, verb)
+    yield from [row.name.split()[1] for row in actions]
+    pairs = [pair for row in (head, *actions) for pair in options(row)]
+    words = [str(word) for names, keywords in pairs for word in names or keywords.get("choices", ())]
+    yield from dict.fromkeys(word for word in words if word[0] != "-" or word[1] == "-")
+    yield from ("--project", "--json")

@@ -18,13 +18,10 @@ from ..base.lock import Lock
 from ..base.redact import MARK, redact
 from ..memory import briefing as curated
 from ..session import episode
-from .arguments import flag, option, verb
 from .call import Call
 from .output import Refusal, count, emit_stored, local, read_input, short
 
 _SESSIONS = 30  # shown by consolidate
-_SKILL = option("skill", "SKILL", "the name of the skill, as typed after /")
-_SET = "read the page from standard input, show what changes, keep the two versions before"
 
 
 def standard_input(usage: str) -> str:
@@ -104,7 +101,6 @@ class Page:
         return self.call.answer({"file": self.path, "changed": text != before, "diff": diff}, rows)
 
 
-@verb("profile list", about="every profile")
 def profiles(call: Call) -> int:
     names = files.names(os.path.join(call.project.dir, settings.PROFILES_DIR))
     skills = [name[: -len(".md")] for name in names if name.endswith(".md")]
@@ -120,8 +116,6 @@ def profiles(call: Call) -> int:
     return call.listing("SKILL CHANGED BEGINS=first", skills, row, none)
 
 
-@verb("profile show", _SKILL, about="print the page")
-@verb("briefing show", about="print the page")
 def show(call: Call) -> int:
     page = Page(call, getattr(call, "skill", ""))
     data = files.read(page.path)
@@ -130,9 +124,6 @@ def show(call: Call) -> int:
     return call.answer({"file": page.path, "text": page.text()}, ()) if call.json else emit_stored(data)
 
 
-@verb("briefing rollback", about="write the version before again; once more undoes that")
-@verb("profile set", _SKILL, about=_SET)
-@verb("briefing set", about=_SET, examples="briefing set < page.md")
 def write(call: Call) -> int:
     page = Page(call, getattr(call, "skill", ""))
     text = page.text(page.former[0]) if call.action == "rollback" else standard_input(page.usage)
@@ -141,7 +132,6 @@ def write(call: Call) -> int:
     return page.replace(text)
 
 
-@verb("consolidate", flag("--done", "it was done: count from now"))
 def consolidate(call: Call) -> int:
     project_dir = call.project.dir
     if call.done:

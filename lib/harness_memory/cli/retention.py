@@ -15,7 +15,6 @@ from ..memory import housekeeping, views
 from ..memory.records import Record
 from ..project import identity
 from ..session import sessions
-from .arguments import ALL, ALL_PROJECTS, DRY_RUN, flag, instant, option, verb
 from .call import Call, is_in_session
 from .output import Refusal, complain, count, line, short
 
@@ -23,7 +22,6 @@ _PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
 _WORK_DAYS = "older than this leave WORK: 30d, 8w (default: config key work_days, %s)" % settings.DEFAULTS["work_days"]
 
 
-@verb("prune", option("--older-than", "AGE", _WORK_DAYS, type=instant), ALL_PROJECTS, DRY_RUN)
 def prune(call: Call) -> int:
     reports, lines, settled = [], [], config.load(call.root)
     if settled.problems:
@@ -73,11 +71,6 @@ def _details(report: dict[str, Any]) -> list[str]:
     return ["  " + short(path) for path in report["archives"]] + stays
 
 
-@verb(
-    "archive",
-    option("--before", "YYYY-MM-DD", "ended before this day", type=instant, required=True),
-    flag("--open", "sessions of open threads too"),
-)
 def archive(call: Call) -> int:
     project_dir = call.project.dir
     with archives.lock(project_dir):
@@ -89,7 +82,6 @@ def archive(call: Call) -> int:
     return call.answer(report, lines, 1 if report["left"] else 0)
 
 
-@verb("restore", option("what", "ID|ARCHIVE", "a session, or all of an archive; else the list", nargs="?"), ALL)
 def restore(call: Call) -> int:
     if not call.all and call.what is None:
         head, none = "ARCHIVE ID STARTED SESSION=headline", "Nothing of this project is archived."
@@ -111,7 +103,6 @@ def restore(call: Call) -> int:
     return call.answer(report, lines, 2 if call.damaged else 1 if report["refused"] or report["forgotten"] else 0)
 
 
-@verb("backfill", flag("--all", "every project, not only this one", dest="all_projects"))
 def backfill(call: Call) -> int:
     root, paths = call.root, backfills.paths(config_dir())
     work = backfills.Backfill(root, "" if call.all_projects else call.project.dir, call.now, config.load(root))
@@ -152,7 +143,6 @@ def config_dir() -> str:
     return os.path.abspath(named or os.path.join(os.path.expanduser("~"), settings.CLAUDE_DIR))
 
 
-@verb("adopt")
 def adopt(call: Call) -> int:
     """A person says that a folder belongs to the memory of its remote, which its history does not show."""
     project = call.project

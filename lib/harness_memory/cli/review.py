@@ -12,20 +12,17 @@ from ..memory.review import Item
 from ..notes import binding, lint, shelf
 from ..session import sessions
 from . import notes
-from .arguments import ALL, option, verb, words_in
 from .call import Call, one
 from .output import Refusal, bars, count, short
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
-_IDS = option("ids", "ID", nargs="*")
 
 
 def _episodes(call: Call) -> list[dict[str, Any]]:
     return [record.episode for record in reversed(call.records) if record.episode]
 
 
-@verb("review list", ALL, about="what waits, newest first, with its source")
 def waiting(call: Call) -> int:
     left = review.waiting(call.project.dir, _episodes(call))
     call.limit = len(left) or 1 if call.all else review.SHOWN
@@ -42,30 +39,13 @@ def _row(item: Item) -> dict[str, Any]:
     return {name: getattr(item, name) for name in ("key", "kind", "day", "session", "times", "text")}
 
 
-@verb("review reject", _IDS, ALL, about="never offer them again")
-@verb(
-    "review edit",
-    option("ids", "ID", nargs=1),
-    option("words", "WORDS", "what the note is to say, in quotes", type=words_in),
-    notes.TOPIC,
-    *notes.CONTENT,
-    about="accept one in other words",
-)
-@verb(
-    "review accept",
-    _IDS,
-    ALL,
-    notes.TOPIC,
-    *notes.CONTENT,
-    about="make notes of them",
-    examples='review accept a1b2c3d4 --enforce deny --when "command: npm install*"',
-)
 def settle(call: Call) -> int:
     left = review.waiting(call.project.dir, _episodes(call))
-    if bool(call.ids) is getattr(call, "all", False):
+    ids = [call.ids] if call.action == "edit" else call.ids
+    if bool(ids) is getattr(call, "all", False):
         raise Refusal("name what you mean by its ID, or --all. See: harness memory review")
     values, lines = [], []
-    for item in [one(word, left, lambda item: (item.key,), "item", "review", _SHOWN) for word in call.ids] or left:
+    for item in [one(word, left, lambda item: (item.key,), "item", "review", _SHOWN) for word in ids] or left:
         value, said, note = _row(item), ["Rejected: " + item.text], ""
         if call.action != "reject":
             text = call.words if call.action == "edit" else item.text
@@ -109,7 +89,6 @@ def standing(call: Call) -> list[dict[str, Any]]:
     return held
 
 
-@verb("rules")
 def rules(call: Call) -> int:
     held = standing(call)
     days = [clock.parse(day + "T00:00:00Z") or 0.0 for rule in held for day in rule["again"]]

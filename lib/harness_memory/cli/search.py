@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from typing import Any, Callable, Iterable, Iterator
 
@@ -16,9 +15,8 @@ from ..recall.index import ARCHIVED, NOTE, SESSION, Source
 from ..recall.terms import path_term, terms
 from ..session import episode
 from ..session.sessions import day_and_id
-from .arguments import ALL_PROJECTS, SINCE, flag, limit, option, verb, words_in
 from .call import Call, project_name
-from .output import cut, line, short, table
+from .output import count, short
 
 _EXAMINED = 500  # of the best matches
 _REFRESH_SECONDS = 60.0
@@ -45,19 +43,6 @@ class Hit:
         self.row["text"] = max(self.lines, key=weigh, default="")
 
 
-@verb(
-    "search",
-    option("words", "QUERY", "words, an error message, a path; a phrase in quotes", nargs="+", type=words_in),
-    limit(10),
-    SINCE,
-    ALL_PROJECTS,
-    flag("--archived", "only archived sessions with every word", dest="archived_only"),
-    option("--type", help="only sessions, notes, or notes of a type", choices=(SESSION, NOTE, *settings.NOTE_TYPES)),
-    about="Sessions and notes about these words, best first; those with every word come before the others.\n"
-    "Words in quotes must occur as a phrase. Exit code 1 when nothing matches.",
-    examples='search why are cart totals rounded -k 3\nsearch "cart total" tax --type note\n'
-    "search deploy --since 7d --all-projects\nsearch deploy --archived --json",
-)
 def search(call: Call) -> int:
     words, project_dir = [word.casefold() for word in call.words], call.project.dir
     hits = [] if call.archived_only else _narrowed(call, _ranked(call, words))
@@ -75,7 +60,6 @@ def _narrowed(call: Call, hits: Iterable[Hit]) -> list[Hit]:
     return [hit for hit in hits if call.type in hit.types and hit.time >= (call.since or 0.0)]
 
 
-@verb("related", option("file", "FILE", "a path in the project, or the end of one"), limit(10))
 def related(call: Call) -> int:
     path = call.relative(os.path.join(call.directory, call.file))
     ends = tuple("/" + name.lower() for name in (call.file.replace(os.sep, "/").strip("/"), path))
@@ -157,35 +141,29 @@ def _texts(value: dict[str, Any]) -> list[str]:
 
 
 def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
-    rows = [hit.row for hit in hits[: call.limit]]
-    code = 2 if call.damaged else 0 if rows else 1
-    has_project, cells = getattr(call, "all_projects", None), []  # None: `related`, which knows one project
-    if call.json or not rows:
-        none = "No match here; try --all-projects." if has_project is False else "No match."
-        return call.answer(rows, [none], code)
-    for row in rows:
-        text = row["text"]
+    is_wide = getattr(call, "all_projects", None)  # None: `related`, which knows one project
+
+    def row(hit: Hit) -> dict[str, Any]:
+        text = hit.row["text"]
         at = min([at for at in map(text.casefold().find, words) if at >= 0], default=0)
         start = text.rfind(" ", 0, max(0, at - _LEAD_CHARS)) + 1 if len(text) > _LINE_CHARS else 0
-        project = [cut(project_name(row["project"] or ""), 24) or "-"] if has_project else []
-        cells.append([*project, line(row["id"]), row["day"] or "-", line(("…" if start else "") + text[start:])])
-    header, *shown = table([["PROJECT"] * bool(has_project) + ["WHERE", "DAY", "TEXT"], *cells], is_cut=True)
-    print(header)
-    is_bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    for text in shown:
-        marked = ["\x1b[1m%s\x1b[0m" % word if words & {*terms(word)} else word for word in text.split(" ")]
-        print(" ".join(marked) if is_bold else text)
-    total = "1 match" if len(hits) == 1 else "%d matches" % len(hits)
-    print("\n%s. %s" % (total, "\n".join(_advice(call, rows))))
-    return code
+        shown = ("…" if start else "") + text[start:]
+        return {**hit.row, "name": project_name(hit.row["project"] or ""), "shown": shown}
+
+    none = "No match here; try --all-projects." if is_wide is False else "No match."
+    after = ["", "%s. %s" % (count(len(hits), "hit"), "\n".join(_advice(call, hits)))] if hits else []
+    head = "PROJECT=name " * bool(is_wide) + "WHERE=id DAY TEXT=shown"
+    call.listing(head, hits, row, none, after, is_hit=lambda word: not words.isdisjoint(terms(word)))
+    return 2 if call.damaged else 0 if hits else 1
 
 
-def _advice(call: Call, rows: list[dict[str, Any]]) -> Iterator[str]:
+def _advice(call: Call, hits: list[Hit]) -> Iterator[str]:
     """How to read one of them; a session of another project is read there."""
-    yield "Read one: harness memory %s ID" % ("restore" if rows[0]["kind"] == ARCHIVED else "show")
-    for id in dict.fromkeys(row["project"] for row in rows if row["project"] not in (None, call.project.id)):
+    yield "Read one: harness memory %s ID" % ("restore" if hits[0].row["kind"] == ARCHIVED else "show")
+    places = [hit.row["project"] for hit in hits[: call.limit]]
+    for id in dict.fromkeys(id for id in places if id not in (None, call.project.id)):
         memory = os.path.join(call.root, id)
         path = identity.last_seen(memory)[0]
-        is_there = path and os.path.isdir(path) and identity.locate(call.root, path, path).dir == memory
-        command = "harness memory show ID --project %s" % line(invocation.quote(path))
+        command = "harness memory show ID --project %s" % invocation.quote(path)
+        is_there = os.path.isdir(path)
         yield "In %s: %s" % (project_name(id), command if is_there else "its folder is gone; see %s" % short(memory))

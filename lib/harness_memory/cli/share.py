@@ -11,15 +11,11 @@ from ..base.text import brief
 from ..memory import foreign, transfer, views
 from ..notes import team as teams
 from ..notes.shelf import Shelf
-from .arguments import ALL_PROJECTS, option, verb
 from .call import Call
 from .notes import list_notes, show_note
 from .output import Refusal, complain, count, line, short
 
-_NAME = option("name", "NOTE", "by its name")
 
-
-@verb("share", _NAME)
 def share(call: Call) -> int:
     note, checkout = call.find_note(call.name, is_readable=True), call.project.root
     if note.scope == settings.TEAM_SCOPE:
@@ -42,9 +38,6 @@ def share(call: Call) -> int:
     return call.answer({"note": note.ref, "file": path, "text": text}, [done % short(path), "", text.rstrip("\n")])
 
 
-@verb("team unshare", _NAME, about="remove one from the checkout")
-@verb("team show", _NAME, about="one of them")
-@verb("team list", about="all of them")
 def team(call: Call) -> int:
     if call.action == "list":
         call.scope = settings.TEAM_SCOPE
@@ -62,7 +55,6 @@ def team(call: Call) -> int:
     return call.answer({"note": note.ref, "archived": copy}, [text])
 
 
-@verb("export", ALL_PROJECTS, has_json=False)
 def export(call: Call) -> int:
     if sys.stdout.isatty():
         raise Refusal("the file goes to standard output: harness memory export > FILE.tgz")
@@ -75,14 +67,6 @@ def export(call: Call) -> int:
     return 0
 
 
-@verb(
-    "import",
-    option("source", "FILE", "an export, a folder of notes, or a database"),
-    option("--name", "NAME", "the project's name in claude-mem (default: that of its folder)"),
-    about="Take over an export, merged as `sync` does it, Claude Code's own notes, or a claude-mem database.\n"
-    "An export goes to the project that it is of; with --project, that of one project goes to the one named.",
-    examples="import shop.tgz\nimport ~/.claude/projects/-home-me-shop/memory\nimport ~/.claude-mem/claude-mem.db",
-)
 def import_(call: Call) -> int:
     source, project = os.path.abspath(os.path.expanduser(call.source)), call.project
     if not os.path.exists(source):

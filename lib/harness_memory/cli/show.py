@@ -15,7 +15,6 @@ from ..session import episode
 from ..session import transcript as transcripts
 from ..session.capture import is_prompt
 from . import notes
-from .arguments import ALL_PROJECTS, SINCE, flag, limit, option, verb
 from .call import Call
 from .output import WIDE, Refusal, columns, cut, local, short, table
 
@@ -24,16 +23,6 @@ _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", 
 _WHO = {"user": "you", "assistant": "claude"}
 
 
-@verb(
-    "list",
-    ALL_PROJECTS,
-    limit(20),
-    SINCE,
-    option("--branch", "B", "only sessions on this git branch"),
-    flag("--notes", "list notes", dest="of_notes"),
-    *notes.SELECTION,
-    examples="list --since 7d\nlist --notes --type feedback",
-)
 def list_all(call: Call) -> int:
     if call.of_notes or call.type or call.scope or call.unused:
         return notes.list_notes(call)
@@ -46,7 +35,6 @@ def list_all(call: Call) -> int:
     return call.listing(head, every, Record.brief, "No sessions here. Elsewhere: harness memory list --all-projects")
 
 
-@verb("show", option("word", "ID", 'an id or its beginning, "last", or the name of a note'))
 def show(call: Call) -> int:
     record = call.meant(call.word)
     if isinstance(record, Note):
@@ -78,12 +66,6 @@ def _facts(record: Record) -> list[list[str]]:
     return [*(row for row in rows if row[1]), *(["" if at else "Files", short(path)] for at, path in enumerate(paths))]
 
 
-@verb(
-    "transcript",
-    option("word", "SESSION", 'an id or its beginning, or "last"'),
-    option("--grep", "TEXT", "only around entries that hold this text, in any case", default=""),
-    examples="transcript last\ntranscript a1b2c3d4 --grep rounding",
-)
 def transcript(call: Call) -> int:
     record = call.find_session(call.word)
     path = str(record.meta.get("transcript") or (record.episode or {}).get("transcript") or "")

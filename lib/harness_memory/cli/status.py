@@ -8,7 +8,6 @@ from typing import Any
 from ..base import settings
 from ..memory import threads
 from ..session import episode, liveness, sessions
-from .arguments import verb
 from .call import Call
 from .doctor import OK, health_checks
 from .output import count, fit, line, local, short, some, table
@@ -17,7 +16,6 @@ from .work import open_items
 _SHOWN = 4
 
 
-@verb("status")
 def status(call: Call) -> int:
     project, last, checks = call.project, call.last, [*health_checks(call)]
     facts: dict[str, Any] = {

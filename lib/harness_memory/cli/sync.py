@@ -15,7 +15,6 @@ from ..memory.sync import Store
 from ..project import identity
 from ..project.remote import normalize
 from ..setup import installation
-from .arguments import YES, flag, instant, option, verb
 from .call import Call, one
 from .output import Refusal, ago, confirm, count, line, short, table
 
@@ -33,12 +32,6 @@ def _configured(call: Call) -> Store:
     return Store(call.root, os.environ)
 
 
-@verb(
-    "sync run",
-    option("--auto", help="at every start and end of a session, in the background", choices=("on", "off")),
-    flag("--background", "in a process of its own, at most once in five minutes"),
-    about="commit, fetch, merge, push (the default)",
-)
 def run(call: Call) -> int:
     store = _configured(call)
     if call.auto:
@@ -71,15 +64,6 @@ def _run(call: Call, store: Store) -> int:
     return call.answer({"result": result}, ["%s: %s." % (_shown(store.config["remote"]), result)])
 
 
-@verb(
-    "sync init",
-    option("url", "URL", "of a repository that holds nothing else"),
-    flag("--private", "the remote is private: do not ask"),
-    flag("--force", "twice: although a project's code is there", action="count", default=0),
-    option("--since", "DAY", "send no session from before this day", type=instant),
-    about="name the remote, and sync for the first time",
-    examples="sync init git@example.org:me/memory.git",
-)
 def init(call: Call) -> int:
     call.prepare(with_project=False)
     url, project = call.url, call.project
@@ -106,7 +90,6 @@ def init(call: Call) -> int:
     return _run(call, _configured(call))
 
 
-@verb("sync status", about="the remote, the last result, what is left out")
 def status(call: Call) -> int:
     _configured(call)
     value = syncing.configuration(call.root)
@@ -124,7 +107,6 @@ def summary(root: str) -> str:
     return text if value["remote"] else ""
 
 
-@verb("sync off", about="stop syncing; memory, remote and history stay")
 def off(call: Call) -> int:
     _configured(call)
     _set_auto(call.root, False)
@@ -132,12 +114,6 @@ def off(call: Call) -> int:
     return call.answer({"remote": None}, ["This store is not synced any more. Nothing was deleted."])
 
 
-@verb(
-    "sync exclude",
-    option("projects", "PROJECT", "by name or id", nargs="*"),
-    flag("--remove", "sync them again"),
-    about="projects that stay on this machine; without a name, list them",
-)
 def exclude(call: Call) -> int:
     call.prepare(with_project=False)
     left_out = {*syncing.configuration(call.root)["exclude"]}
@@ -152,7 +128,6 @@ def exclude(call: Call) -> int:
     return call.answer(sorted(left_out), lines)
 
 
-@verb("sync purge-history", YES, about="after `forget`: replace all former states by the present one")
 def purge(call: Call) -> int:
     store = _configured(call)
     if not call.yes:

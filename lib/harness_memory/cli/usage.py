@@ -11,7 +11,6 @@ from ..base.text import brief
 from ..inject.injection import load_receipt
 from ..memory import briefing, ratings
 from ..session import sessions
-from .arguments import ALL_PROJECTS, option, verb
 from .call import Call
 from .output import Refusal, bars, count, table
 from .review import standing
@@ -21,7 +20,6 @@ _TREND_RATINGS = 4  # fewer show no trend
 _USES = ("read", "edited", "named")
 
 
-@verb("why", option("word", "ID", 'an id or its beginning, or "last" (default: the present session)', nargs="?"))
 def why(call: Call) -> int:
     record = call.find_session(call.word or (call.current.id if call.current else "last"))
     directory = record.directory or record.project_dir  # which has no receipt
@@ -29,7 +27,6 @@ def why(call: Call) -> int:
     return call.answer(log, [page or "Session %s: nothing was injected." % record.id])
 
 
-@verb("stats", ALL_PROJECTS)
 def stats(call: Call) -> int:
     directories = [path for project_dir in call.dirs for path in sessions.all_directories(project_dir)]
     receipts = [each for each in map(load_receipt, directories) if each.log]
@@ -52,13 +49,6 @@ def stats(call: Call) -> int:
     return call.answer({**value, "rules": {"held": len(held), **sums}}, lines)
 
 
-@verb(
-    "rate",
-    option("skill", "SKILL", "the name of the skill, as typed after the slash"),
-    option("rating", "1-5", type=int, choices=range(1, 6)),
-    option("--note", "TEXT", "why", default=""),
-    examples='rate code-review 4 --note "Caught the race condition"',
-)
 def rate(call: Call) -> int:
     skill = briefing.skill_name(call.skill)
     if not skill:
@@ -69,7 +59,6 @@ def rate(call: Call) -> int:
     return call.answer(rating, ["Rated /%s %d of 5." % (skill, call.rating)])
 
 
-@verb("signals")
 def signals(call: Call) -> int:
     groups: dict[str, list[dict[str, Any]]] = {}
     for rating in ratings.load(call.project.dir):

@@ -24,7 +24,6 @@ from ..memory import records
 from ..notes import lint
 from ..notes import shelf as notebook
 from ..project import identity
-from .arguments import ALL_PROJECTS, flag, option, verb
 from .call import Call, project_name
 from .notes import described
 from .output import Refusal, short
@@ -34,15 +33,6 @@ _AUDIT_EVENTS = 500
 _UNSHOWN = ("schema", "project", "session_id", "passages", "transcript", "source", "errors")
 
 
-@verb(
-    "view",
-    option("--out", "FILE", "where to write it (default: %s in the memory)" % settings.VIEW_FILE),
-    flag("--open", "show it in the browser"),
-    ALL_PROJECTS,
-    about="The memory as one HTML page: no server, no network. It holds what the memory holds: share it with care.",
-    examples="view --open\nview --all-projects --out ~/memory.html",
-    has_json=False,
-)
 def view(call: Call) -> int:
     call.prepare(with_project=False)
     path = os.path.abspath(os.path.expanduser(call.out or os.path.join(call.root, settings.VIEW_FILE)))

@@ -12,21 +12,13 @@ from ..base.text import brief
 from ..memory import tasks, threads, views
 from ..memory.tasks import Task
 from ..memory.threads import Thread
-from .arguments import ALL_PROJECTS, flag, option, verb, words_in
 from .call import Call, one, project_name
 from .output import Refusal, count, fit, some
 
 _STEPS_SHOWN = 3
 _FIELDS = ("id", "title", "state", "last_activity", "branch", "sessions", "next_steps", "blockers")
 _SHOWN = "{0.id}  {0.title}".format
-_THREAD = option("id", "ID", "the thread or one of its sessions, or the beginning of the id")
 _TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
-_TASK = option("name", "TASK", "its name; of a new one its title", type=words_in)
-_PROGRESS = (
-    option("--note", "TEXT", "what happened", default=""),
-    option("--next", "TEXT", "all that remains (repeatable)", action="append"),
-    option("--blocked", "TEXT", 'what it waits for, or "none"', action="append"),
-)
 
 
 def open_items(project_dir: str, *, with_closed: bool = False) -> list[dict[str, Any]]:
@@ -41,7 +33,6 @@ def open_items(project_dir: str, *, with_closed: bool = False) -> list[dict[str,
     return items
 
 
-@verb("open", ALL_PROJECTS, flag("--all", "closed ones too"))
 def open_work(call: Call) -> int:
     items = [item for project_dir in call.dirs for item in open_items(project_dir, with_closed=call.all)]
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
@@ -57,9 +48,6 @@ def open_work(call: Call) -> int:
     return call.answer(items, lines)
 
 
-@verb("thread rename", _THREAD, option("title", "TITLE", type=words_in), about="give it a title")
-@verb("thread reopen", _THREAD, about="take it up again")
-@verb("thread close", _THREAD, about="what is open will not be done")
 def change_thread(call: Call) -> int:
     status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(call.action, "")
     title = "" if status else brief(call.title, settings.SUMMARY_LINE_CHARS)
@@ -75,9 +63,6 @@ def _thread(project_dir: str, word: str) -> Thread:
     return one(word, every, lambda each: (each.id, *each.sessions), "thread", "open --all", _SHOWN)
 
 
-@verb("task done", _TASK, _PROGRESS[0], about="nothing of it remains")
-@verb("task checkpoint", _TASK, *_PROGRESS, about="note how far it is")
-@verb("task start", _TASK, *_PROGRESS, about="begin a task", examples='task start "User login" --next "Schema"')
 def change_task(call: Call) -> int:
     project, is_done = call.project, call.action == "done"
     if call.action == "checkpoint" and not (call.note or call.next or call.blocked):
