@@ -86,7 +86,7 @@ def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
     fill(part, entries, near, settings.RECALL_UNITS - units(head + tail))
     injected.recalled += [entry.key for entry in entries]
     injection = Injection(head + "\n".join(part.lines) + tail, [(part, len(part.lines))])
-    injected.record(session.dir, injection, run.event.name, "recall", run.now, state.files_total)
+    injected.record(session.dir, injection, run.event.name, "recall", run.now, len(state.files))
     return run.reply(injection.text)
 
 

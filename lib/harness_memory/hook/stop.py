@@ -41,32 +41,31 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             ended = max(session.started, clock.iso(run.now))
             session.meta.update(status=settings.COMPLETED, ended=ended, reason=event.reason or None)
         message, now = event.last_message, run.now if event.name == "Stop" else 0.0
-        updated = record.update(run, session, message=message, title=event.title, now=now, is_over=is_over)
-        turn = updated.state.turn
-        is_cut_off = turn in (INTERRUPTED, FAILED)
-        if not is_pause and (is_cut_off or (is_over and turn != ANSWERED and not updated.state.checkpoints)):
-            session.meta.update(status=settings.ABANDONED, reason=turn if is_cut_off else "unanswered")
+        state = record.update(run, session, message=message, title=event.title, now=now, is_over=is_over)
+        is_cut_off = state.turn in (INTERRUPTED, FAILED)
+        if not is_pause and (is_cut_off or (is_over and state.turn != ANSWERED and not state.checkpoints)):
+            session.meta.update(status=settings.ABANDONED, reason=state.turn if is_cut_off else "unanswered")
             session.save()
-        if updated.is_changed:
+        if state.is_changed:
             from ..memory import views
 
-            views.refresh(run.project_dir, run.patience(), session.episode_name, updated.episode)
-        if updated.state.notes_read:
+            views.refresh(run.project_dir, run.patience(), session.episode_name, state.episode)
+        if state.notes_read:
             from ..notes import shelf
 
             for each in shelf.shelves(run.store_root, run.project_dir):
-                for folder, name in map(os.path.split, updated.state.notes_read):
+                for folder, name in map(os.path.split, state.notes_read):
                     if folder == each.folder:
                         each.mark_used(name[: -len(".md")])
         injected = os.path.join(session.dir, settings.INJECTED_FILE)
         if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):
             from ..inject import usefulness
 
-            usefulness.settle(session.dir, updated.state, message)
+            usefulness.settle(session.dir, state, message)
         if event.name == "Stop" and files.exists(os.path.join(run.store_root, settings.TRIGGERS_MARK)):
             from . import binding
 
-            step = binding.check_steps(run, session, updated.state)
-        if is_over and updated.is_whole:
+            step = binding.check_steps(run, session, state)
+        if is_over and state.is_whole:
             run.close(session)  # else its marker stays, and the next SessionStart finishes this
     return {"decision": "block", "reason": step} if step else _KEEP if is_pause else None

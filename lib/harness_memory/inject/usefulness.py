@@ -29,7 +29,7 @@ def settle(directory: str, state: Capture, message: str) -> None:
         name = day_and_id(id)[1] if is_episode_name(id) else id.rpartition("/")[2]  # a short id, or a note's slug
         if item["used"] or not name:
             continue
-        first = max(0, item["before"] - (state.files_total - len(state.files)))
+        first = item["before"]
         if any(_means(word, name) for word in state.looked):
             item["used"] = "read"
         elif set(state.files[first:]).intersection(item["files"]):

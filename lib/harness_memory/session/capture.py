@@ -14,6 +14,7 @@ from ..base.text import brief, cut, passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from .digest import Statement
@@ -21,24 +22,20 @@ if TYPE_CHECKING:
 # How the last turn stands.
 ASKED, WORKING, ANSWERED, INTERRUPTED, FAILED = "asked", "working", "answered", "interrupted", "failed"
 
-SPEC = {
-    **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
-    **dict.fromkeys(("turn_files?", "files_total?", "number?"), "count"),
-    **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?", "leaf?"), "text"),
-    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "read?", "owed?")},
-    **{key: ["text"] for key in ("plan?", "commits?", "errors?", "rules?", "channels?", "closes?")},
-    **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
-    "statements?": "any",  # `said_so_far` checks them
-    "deeds?": [("count", "text", "text")],
-    "steps?": {"*": "text"},
-    "cursor?": "any",
-    "subagents?": {"*": "any"},
-    "todos?": {"*": ("text", "text")},
-    "pending?": {"*": ("text", "any")},
-    "tools?": {"*": "count"},
-    "checkpoints?": {"*": {"*": "any"}},
-    "reports?": ["text"],
-}
+_KINDS: dict[str, Any] = {  # what a field of that type holds, see `shape`
+    "float": "number", "int": "count", "str": "text", "Any": "any",
+    "list[str]": ["text"], "list[Any]": ["any"],
+    "list[list[str]]": [("text", "text")], "list[list[Any]]": [("count", "text", "text")],
+    "dict[str, str]": {"*": "text"}, "dict[str, int]": {"*": "count"}, "dict[str, Any]": {"*": "any"},
+    "dict[str, list[str]]": {"*": ("text", "text")}, "dict[str, list[Any]]": {"*": ("text", "any")},
+    "dict[str, dict[str, Any]]": {"*": {"*": "any"}},
+}  # fmt: skip
+_EMPTY = {"number": 0.0, "count": 0, "text": "", "any": None}
+# What is counted again when a transcript is read from its start.
+_COUNTED = (
+    *("asks", "turn", "turn_files", "todos", "pending", "failed", "deeds", "tools", "root", "last"),
+    *("worked_seconds", "subagents"),
+)
 _PLAN = "implement the following plan:"
 _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
@@ -47,60 +44,70 @@ _NOT_A_PROMPT = (
 
 
 class Capture:
-    """The state of one session; each slot from SPEC is a field of the file."""
+    """The state of one session: the fields of the file, each empty at first, and what only this run knows."""
 
-    __slots__ = (*(field[:-1] for field in SPEC), "_said", "notes_read", "said", "settled")
+    since: float  # earlier entries are a fork's inherited history, or forgotten
+    last: float  # the time of the last entry
+    worked_seconds: float
+    cursor: Any  # place in the transcript
+    subagents: dict[str, Any]  # file name → place in it
+    asks: list[list[str]]  # [prompt id, text]
+    announced: list[list[str]]  # those that the transcript does not show (again) yet
+    answer: str
+    number: int  # of the turn
+    turn: str
+    turn_files: int
+    statements: list[Any]  # what prompts and answers say, packed: see `said_so_far`
+    plan: list[str]  # the title and the steps of the plan that was given or accepted
+    rules: list[str]  # lasting wishes, in the user's words
+    commits: list[str]  # their subjects
+    errors: list[str]  # what commands complained about
+    channels: list[str]
+    closes: list[str]  # hashes of earlier sessions' open steps that this one says it has done
+    read: list[str]  # files, relative to the project's root like those changed
+    files: list[str]
+    failed: list[str]
+    fixed: list[list[str]]  # [command that failed, form that passed]
+    skills: list[str]
+    outside: list[str]  # tools that brought in text from outside the machine
+    tools: dict[str, int]
+    deeds: list[list[Any]]  # [number, "path" or "command", what], each once, in order
+    steps: dict[str, str]  # note → what became of the step it requires, and at which deed
+    owed: list[str]  # steps to mention with the next prompt
+    todos: dict[str, list[str]]  # number → [text, status]
+    pending: dict[str, list[Any]]  # tool call → [tool, detail] until its result comes
+    reports: list[str]  # names of checkpoint files that it wrote and that wait to be taken
+    checkpoints: dict[str, dict[str, Any]]  # artifact → it, as `checkpoint.normalize` returns it
+    looked: list[str]  # what our own commands were asked to show
+    model: str
+    branch: str
+    title: str
+    ended: str
+    thread: str
+    root: str  # the first entry's id: forks share it
+
+    __slots__ = (*__annotations__, "_said", "episode", "is_changed", "is_whole", "notes_read", "said", "settled")
 
     def __init__(self, since: float = 0.0) -> None:
-        self.since = since  # earlier entries are a fork's inherited history, or forgotten
-        self.cursor: Any = None  # place in the transcript
-        self.subagents: dict[str, Any] = {}  # file name → place in it
-        self.announced: list[list[str]] = []  # [prompt id, text] that the transcript does not show (again) yet
-        self.answer = ""
+        self._clear(FIELDS)
+        self.since = since
         self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
-        self.number = 0  # of the turn
-        self.statements: list[Any] = []  # what prompts and answers say, packed: see `said_so_far`
         self._said: list[Statement] | None = None
-        self.plan: list[str] = []  # the title and the steps of the plan that was given or accepted
-        self.rules: list[str] = []  # lasting wishes, in the user's words
-        self.commits: list[str] = []  # their subjects
-        self.errors: list[str] = []  # what commands complained about
-        self.channels: list[str] = []
-        self.closes: list[str] = []  # hashes of earlier sessions' open steps that this one says it has done
-        self.read: list[str] = []  # files, relative to the project's root like those changed
-        self.files: list[str] = []
-        self.files_total = 0  # with those no longer in `files`
-        self.fixed: list[list[str]] = []  # [command that failed, form that passed]
-        self.skills: list[str] = []
-        self.outside: list[str] = []  # tools that brought in text from outside the machine
-        self.steps: dict[str, str] = {}  # note → what became of the step it requires, and at which deed
-        self.owed: list[str] = []  # steps to mention with the next prompt
-        self.model = self.branch = self.title = self.ended = self.thread = self.leaf = ""
-        self.reports: list[str] = []  # names of checkpoint files that it wrote and that wait to be taken
-        self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → it, as `checkpoint.normalize` returns it
-        self.notes_read: list[str] = []  # paths of notes read in this run
-        self.looked: list[str] = []  # what our own commands were asked to show
-        self._reset()
+        self.notes_read: list[str] = []  # their paths
+        self.is_whole = True  # False: time ran out before the transcript's end, the next run goes on
+        self.episode: dict[str, Any] | None = None  # None for a session without substance
+        self.is_changed = False  # the episode was written and views are behind
 
-    def _reset(self) -> None:
-        """What is counted again when a transcript is read from its start."""
-        self.asks: list[list[str]] = []  # [prompt id, text]
-        self.turn, self.turn_files = "", 0
-        self.todos: dict[str, list[str]] = {}  # number → [text, status]
-        self.pending: dict[str, list[Any]] = {}  # tool call → [tool, detail] until its result comes
-        self.failed: list[str] = []
-        self.deeds: list[list[Any]] = []  # [number, "path" or "command", what], each once, in order
-        self.tools: dict[str, int] = {}
-        self.root = ""  # the first entry's id: forks share it
-        self.last: float | None = None
-        self.worked_seconds = 0.0
+    def _clear(self, fields: Iterable[str]) -> None:
+        for field in fields:
+            kind = FIELDS[field]
+            setattr(self, field, _EMPTY[kind] if isinstance(kind, str) else type(kind)())
 
     def restart(self) -> None:
         """Prepare for a rewritten transcript: what it says again counts once, what it lost stays."""
         self.end_turn()
         self.announced = _ends([*self.asks, *self.announced])
-        self.subagents = {}
-        self._reset()
+        self._clear(_COUNTED)
 
     def prompts(self) -> list[str]:
         """What was asked, in order; a forgotten prompt keeps its place without words."""
@@ -123,9 +130,8 @@ class Capture:
     def has_substance(self) -> bool:
         """Whether a prompt was answered, or something was done; to look into this memory alone is neither."""
         asked = self.prompts()
-        if asked and all(is_housekeeping(ask) for ask in asked):
-            return bool(self.checkpoints or self.files)
-        return bool(self.checkpoints or self.files or self.answer or (self.tools and asked))
+        is_work = not asked or not all(map(is_housekeeping, asked))
+        return bool(self.checkpoints or self.files or (is_work and (self.answer or (self.tools and asked))))
 
     def announce(self, prompt_id: str, prompt: str, now: float = 0.0) -> bool:
         """Add a prompt from a hook's payload; False when it is not new."""
@@ -145,9 +151,8 @@ class Capture:
             at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
             self.turn, self.asks = ASKED, _ends([*self.asks, *self.announced[: max(at, 0)], ask])
             self.announced = self.announced[at + 1 :]
-            is_again = ask[1][-1:] != "…" and ask[1] in [text for _, text in self.asks[:-1]]
-            if at < 0 and not is_again:
-                self._add_rules(prompt, self.last or 0.0)
+            if at < 0 and ask[1] not in [text for _, text in self.asks[:-1]]:  # else its rules are known
+                self._add_rules(prompt, self.last)
             self._take("u", passage(prompt, settings.TURN_CHARS))
 
     def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
@@ -194,7 +199,7 @@ class Capture:
             self._keep(digest.of_prompt(text, self.number), by)
             return
         about = [each.text for each in self.said_so_far() if each.turn == self.number and each.by == "u"]
-        about += self.files[-self.turn_files :] if self.turn_files else []
+        about += self.files[len(self.files) - self.turn_files :]
         subject = digest.stems(digest.words_of(" ".join(about)))
         self._keep(digest.of_answer(text, self.number, subject, bool(self.turn_files)), by)
 
@@ -202,13 +207,9 @@ class Capture:
         """Add statements, in place of those that this turn's words `by` the same side were, and of the same words."""
         from . import digest
 
-        added, texts = {(each.by, each.text): each for each in newer}, {each.text for each in newer}
-        number = self.number
-        known = [
-            each
-            for each in self.said_so_far()
-            if (each.turn != number or each.by != by) and (each.text not in texts or (each.by, each.text) not in added)
-        ]
+        added, number = {(each.by, each.text): each for each in newer}, self.number
+        known = [each for each in self.said_so_far() if each.turn != number or each.by != by]
+        known = [each for each in known if (each.by, each.text) not in added]
         digest.settle(known, newer, number)
         self._said = [*known, *added.values()]
         if by != "u":  # an answer follows
@@ -228,9 +229,12 @@ class Capture:
             self.settle()
 
     def has_answer(self, message: str) -> bool:
-        return self.turn == ANSWERED and (
-            message == self.said or self.answer == cut(passage(message, settings.TURN_CHARS), settings.DONE_CHARS)
-        )
+        is_read = message == self.said or self.answer == cut(passage(message, settings.TURN_CHARS), settings.DONE_CHARS)
+        return is_read and self.turn == ANSWERED
+
+
+FIELDS: dict[str, Any] = {name: _KINDS[kind] for name, kind in Capture.__annotations__.items()}
+SPEC = {name + "?": kind for name, kind in FIELDS.items()}
 
 
 def keep(items: list[Any], item: Any, limit: int) -> None:
@@ -264,8 +268,9 @@ def load(directory: str, *, is_owner: bool = False) -> Capture:
     if problem and is_owner:
         files.move(path, path + settings.DAMAGED_SUFFIX)
     state = Capture()
-    for field in [field[:-1] for field in SPEC if value and value.get(field[:-1]) is not None]:
-        setattr(state, field, value[field])
+    for field in FIELDS if value else ():
+        if value.get(field) is not None:
+            setattr(state, field, value[field])
     return state
 
 
@@ -274,5 +279,5 @@ def save(directory: str, state: Capture) -> None:
         from . import digest
 
         state.statements = digest.packed(state._said)
-    value = {"schema": settings.SCHEMA, **{field[:-1]: getattr(state, field[:-1]) for field in SPEC}}
+    value = {"schema": settings.SCHEMA, **{field: getattr(state, field) for field in FIELDS}}
     files.write(os.path.join(directory, settings.CAPTURE_FILE), jsontext.compact(value) + "\n")

@@ -1,12 +1,8 @@
 """Checkpoints: what the agent says itself about a piece of work, and how they are archived.
 
-Two forms are read. Nested:
-
-    {"self_report": {"is_job_complete": true, "category": …},
-     "reflection": {"what_was_done", "what_remains", "key_insight", "search_terms"}}
-
-and flat: {"what_was_done", "what_remains", "files_changed", "skill_used", "outcome", "tags",
-"learnings", "task": {"id", "title", "remaining", "blockers"}, "rating"}. Both become the flat form.
+Two forms are read, and become the flat one: {"self_report": {"is_job_complete", "category"}, "reflection":
+{"what_was_done", "what_remains", "key_insight", "search_terms"}}, and {"what_was_done", "what_remains", "outcome",
+"files_changed", "skill_used", "tags", "learnings", "task": {"id", "title", "remaining", "blockers"}, "rating"}.
 
 A file `completion-checkpoint*.json` in the project's `.claude/` counts if the session's transcript shows its writing
 and git does not track it: a repository has no say in a memory, and what it brings stays where it is. The file is
@@ -103,18 +99,17 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
     claims = []
     for path in context.checkpoints():
         name, is_claim = os.path.basename(path), claim_owner(path) == session.id
-        if not (is_claim or name in state.reports) or is_tracked(path):
-            continue
-        path = path if is_claim else claim(path, session.id, context.store_root)
-        if path and _archive(path, session, state.since, context.store_root):
-            claims.append(path)
-        state.reports = [report for report in state.reports if report != name]
+        if (is_claim or name in state.reports) and not is_tracked(path):
+            path = path if is_claim else claim(path, session.id, context.store_root)
+            claims += [path] if path and _archive(path, session, state.since, context.store_root) else []
+            state.reports = [report for report in state.reports if report != name]
     names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
     names = [name for name in names if name.endswith(settings.CHECKPOINT_SUFFIX)]
-    newest = sorted({*state.checkpoints, *names})[-20:]
-    for name in {*newest}.difference(state.checkpoints):
-        state.checkpoints[name] = normalize(files.load_json(os.path.join(session.artifacts, name))) or {}
-    state.checkpoints = {name: state.checkpoints[name] for name in newest}
+    known, newest = state.checkpoints, sorted({*state.checkpoints, *names})[-20:]
+    state.checkpoints = {
+        name: known[name] if name in known else normalize(files.load_json(os.path.join(session.artifacts, name))) or {}
+        for name in newest
+    }
     return claims
 
 
@@ -142,11 +137,11 @@ def _archive(path: str, session: Session, since: float, root: str) -> bool:
         return data is not None
     try:
         value = redact_tree(jsontext.loads(data))  # which refuses what is nested too deeply
-        name = save(session.artifacts, value, written) if normalize(value) else ""
     except ValueError:
-        name = ""
-    if not name:
-        name = save(session.artifacts, data.decode("utf-8", "replace"), written)
+        value = None
+    is_whole = normalize(value) is not None
+    name = save(session.artifacts, value if is_whole else data.decode("utf-8", "replace"), written)
+    if not is_whole:
         health.note_failure(root, "checkpoint", "malformed checkpoint: kept as %s/%s" % (session.artifacts, name))
     return True
 
@@ -162,7 +157,6 @@ def claim(path: str, short_id: str, root: str) -> str:
     try:
         info = os.lstat(path)
         if not files.is_trusted(info.st_uid, os.path.dirname(path)):
-            health.note_failure(root, "checkpoint", "%s belongs to another user; skipped" % path)
             return ""
         if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1 or info.st_size > settings.CHECKPOINT_MAX_BYTES:
             os.replace(path, path + settings.REJECT_SUFFIX)

@@ -29,19 +29,9 @@ if TYPE_CHECKING:
     from .sessions import Session
 
 
-class Update:
-    __slots__ = ("episode", "is_changed", "is_whole", "state")
-
-    def __init__(self, state: Capture, is_whole: bool) -> None:
-        self.state = state
-        self.is_whole = is_whole  # False: time ran out before the transcript's end, the next run goes on
-        self.episode: dict[str, Any] | None = None  # None for a session without substance
-        self.is_changed = False  # the episode was written and views are behind
-
-
 def update(
     context: Context, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
-) -> Update:
+) -> Capture:
     """Take in what is new, then write it; the caller refreshes the views. `message` is a Stop's answer, at `now`."""
     project_dir, meta, claims = context.project_dir, session.meta, []
     state = capture.load(session.dir, is_owner=True)
@@ -52,7 +42,7 @@ def update(
 
         forgotten = tombstones.since(project_dir, session.claude_id, clock.parse(session.started) or 0.0)
         state.since = max(state.since, forgotten)
-    updated = Update(state, _read(context, str(meta.get("transcript") or ""), state, message))
+    state.is_whole = _read(context, str(meta.get("transcript") or ""), state, message)
     if context.checkpoints() or files.names(session.artifacts):
         from ..base import health
         from . import checkpoint
@@ -63,7 +53,7 @@ def update(
     if not forgotten:  # nothing dates a title
         state.title = brief(title, settings.SUMMARY_LINE_CHARS) or state.title
     if now or state.last != last or not state.ended:
-        state.ended = max(session.started, clock.iso(now or state.last or 0.0))  # clocks are set back now and then
+        state.ended = max(session.started, clock.iso(now or state.last))  # clocks are set back now and then
     if state.since and state.root and not state.thread:
         # A fork came from the newest other session whose history began with the same entry.
         names = [name for name in reversed(episode.names(project_dir)) if name != session.episode_name]
@@ -80,12 +70,12 @@ def update(
 
             vouched = (episode.load(project_dir, session.episode_name) or {}).get("audit_head") or ""
             head = trail.next_head(project_dir, vouched)
-        value = updated.episode = build(session, state, context.root, context.remote, is_over, head)
+        value = state.episode = build(session, state, context.root, context.remote, is_over, head)
         data = episode.render(value)
         meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
         meta.update({key: value[key] for key in ("branch", "model") if value[key]})
-        updated.is_changed = not files.is_same(path, data)
-        if updated.is_changed:
+        state.is_changed = not files.is_same(path, data)
+        if state.is_changed:
             files.write(os.path.join(session.dir, settings.SUMMARY_FILE), episode.summary_page(value))
             files.write(path, data, durable=True)
     else:
@@ -95,7 +85,7 @@ def update(
     session.save(durable=is_over)  # last: backfill reads a session without META again
     for claim in claims:
         files.remove(claim)
-    return updated
+    return state
 
 
 def _read(context: Context, path: str, state: Capture, message: str) -> bool:
@@ -105,8 +95,7 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
     began = time.monotonic()
     while _read_new(context, path, state) and message and not state.has_answer(message):
         # Stop fires while the client still writes: wait a moment for its last lines.
-        is_behind = state.turn != ANSWERED and os.path.exists(path)
-        patience = 0.5 if is_behind else 0.12  # seconds; the client writes its transcript after Stop fires
+        patience = 0.5 if state.turn != ANSWERED and os.path.exists(path) else 0.12  # seconds
         if time.monotonic() - began > min(patience, context.left() / 2):
             break
         time.sleep(0.02)
@@ -196,6 +185,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         for name, point in points.items()
         if point["task"]
     ]
+    channels = list(filter(None, dict.fromkeys([*state.channels, meta.get("channel")])))
     blocked = [item for point in said[-1:] if point["task"] for item in point["task"]["blockers"]]
     return {
         "session_id": session.claude_id,
@@ -224,8 +214,8 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "closes": list(state.closes),
         "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state.fixed],
         "model": state.model or meta.get("model") or "",
-        "channel": meta.get("channel") or next(reversed(state.channels), ""),
-        "channels": list(dict.fromkeys([*state.channels, *filter(None, [meta.get("channel")])])),
+        "channel": next(reversed(channels), ""),
+        "channels": channels,
         "transcript": meta.get("transcript") or "",
         "source": "checkpoint" if done else "transcript",
         "taint": list(state.outside),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .capture import Capture
 
 _O_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # follows links, unlike our files
-_TITLES = ("custom-title", "ai-title", "summary")
+_TITLES = ("custom-title", "ai-title")
 _WANTED_FIRST = frozenset(name.encode() for name in ("user", "assistant", *_TITLES))
 
 _FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
@@ -102,24 +102,21 @@ def absorb(
             continue
         kind = entry.get("type")
         if kind in _TITLES:
-            if kind == "summary" and entry.get("leafUuid") not in (None, state.leaf):
-                continue  # the title of another session
-            title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
-            state.title = brief_of(title, settings.SUMMARY_LINE_CHARS) or state.title
+            title = brief_of(entry.get("customTitle") or entry.get("aiTitle"), settings.SUMMARY_LINE_CHARS)
+            state.title = title or state.title
             continue
         if entry.get("isCompactSummary") and (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
             texts = [clean(each.get("text"), settings.TEXT_FIELD_MAX_CHARS) for each in blocks(entry)]
             state.note_summary("".join(texts))
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
             continue
-        state.leaf = identifier(entry.get("uuid")) or state.leaf
         if kind == "user" and not state.root:
             state.root = identifier(entry.get("uuid"))
         at = clock.parse(entry.get("timestamp"))
         if at is not None:
             if at < state.since:
                 continue
-            last = at if state.last is None else state.last
+            last = state.last or at
             if 0 < at - last <= 30 * 60:  # a longer pause is not work
                 state.worked_seconds = round(state.worked_seconds + at - last, 3)
             state.last = max(at, last)
@@ -248,7 +245,6 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
         elif relative:
             state.turn_files += 1
             state.do("path", relative)
-            state.files_total += relative not in state.files
             keep(state.files, relative, 200)
 
 
