@@ -90,13 +90,9 @@ def load(path: str) -> Iterator[Archived]:
     if not path.endswith(ENDING):
         yield Archived(path, {settings.EPISODES_DIR + "/" + os.path.basename(path): files.read(path) or b""})
         return
-    for _, group in itertools.groupby(_contents(path), lambda content: owner(content[0])):
-        yield Archived(path, dict(group))
-
-
-def _contents(path: str) -> Iterator[tuple[str, bytes]]:
     with os.fdopen(files.open_plain(path), "rb") as raw:
-        yield from unpack(raw, path, owner)
+        for _, group in itertools.groupby(unpack(raw, path, owner), lambda content: owner(content[0])):
+            yield Archived(path, dict(group))
 
 
 def pack(out: IO[bytes], contents: Iterable[tuple[str, bytes]], now: float) -> None:
@@ -161,7 +157,7 @@ def _write(path: str, contents: dict[str, bytes], now: float) -> None:
     else:
         pack(packed, contents.items(), now)
         files.write(path, packed.getvalue(), durable=True)
-        if dict(_contents(path)) != contents:
+        if {name: data for session in load(path) for name, data in session.files.items()} != contents:
             raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", path)
 
 
@@ -186,11 +182,10 @@ def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], no
 def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[str, list[Record]]:
     """What `prune` would do: sessions that stay, that lose their artifacts, and that are archived or deleted."""
     result: dict[str, list[Record]] = {KEEP: [], THIN: [], RETIRE: []}
-    for record in records.load_all(project_dir):
+    for record in [record for record in records.load_all(project_dir) if record.session]:
         age = (now - _last_seen(record)) / settings.DAY_SECONDS
         kind = RETIRE if age > days else THIN if age > whole_days else KEEP
-        if record.session:
-            result[kind if _removable(record, kind) else KEEP].append(record)
+        result[kind if _removable(record, kind) else KEEP].append(record)
     return result
 
 
@@ -226,17 +221,14 @@ def retire(
     THIN takes artifacts, RETIRE all that a resumed session does not need, WHOLE also the episode. The caller holds
     the archive's lock."""
     reasons: dict[str, str] = {}
-
-    def contents(record: Record) -> dict[str, bytes]:
+    archived: dict[str, bytes] = {}
+    for record in selected if to_archive else ():
+        episodes = [episode.path_of(project_dir, record.episode_name)] if record.episode_name else []
         try:
-            paths = [*walk(record.directory)]
-            paths += [episode.path_of(project_dir, record.episode_name)] if record.episode_name else []
-            return {os.path.relpath(path, project_dir).replace(os.sep, "/"): files.read(path) or b"" for path in paths}
+            paths = {path: files.read(path) or b"" for path in (*walk(record.directory), *episodes)}
+            archived.update({os.path.relpath(path, project_dir).replace(os.sep, "/"): paths[path] for path in paths})
         except OSError as error:
             reasons[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
-            return {}
-
-    archived = {name: data for record in selected if to_archive for name, data in contents(record).items()}
     path = ""
     if archived:  # another machine may archive others at the same time
         name = "sessions-%s-%s%s" % (clock.stamp(clock.iso(now)), hexdigest("\n".join(archived))[:8], ENDING)
@@ -265,26 +257,24 @@ def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
     """Bring sessions back from the archives, whose lock the caller holds; what became of each, by short id."""
     # The newest copy of a session comes first, older ones fill gaps: a killed run may have archived it in two parts.
     tombstones.refuse_if_damaged(project_dir)
-    present = records.load_all(project_dir)
+    starts = {record.id: record.started for record in records.load_all(project_dir)}
     outcome: dict[str, str] = {}
     for session in selected:
         kind = PRESENT
-        session_lock = sessions.lock(project_dir, session.claude_id, 5.0)
-        with session_lock as held:
-            is_running = not held or sessions.read_marker(project_dir, session.claude_id)
-            if tombstones.is_forgotten(project_dir, session.claude_id, max(session.started, session.ended)):
-                kind = FORGOTTEN
-            elif is_running or any(each.id == session.id and each.started != session.started for each in present):
-                kind = WENT_ON
-            # The episode comes last: a session that has one is whole.
-            paths = sorted(session.files, key=lambda path: path.startswith(settings.EPISODES_DIR))
-            for path in paths if kind == PRESENT else ():
-                target = os.path.join(project_dir, *path.split("/"))
-                if not files.read_part(target, 1) and not files.is_same(target, session.files[path]):
-                    files.write(target, session.files[path])
-                    kind = RESTORED
-            if not is_running:
-                session_lock.discard()
+        if tombstones.is_forgotten(project_dir, session.claude_id, max(session.started, session.ended)):
+            kind = FORGOTTEN
+        elif (
+            sessions.read_marker(project_dir, session.claude_id)
+            or starts.get(session.id, session.started) != session.started
+        ):
+            kind = WENT_ON
+        # The episode comes last: a session that has one is whole.
+        for path in sorted(session.files, key=lambda path: path.startswith(settings.EPISODES_DIR)):
+            target = os.path.join(project_dir, *path.split("/"))
+            is_open = kind in (PRESENT, RESTORED) and not files.read_part(target, 1)
+            if is_open and not files.is_same(target, session.files[path]):
+                files.write(target, session.files[path])
+                kind = RESTORED
         outcome[session.id] = kind if kind != PRESENT else outcome.get(session.id, kind)
     views.refresh(project_dir)
     return outcome
