@@ -9,7 +9,7 @@ import sys
 from typing import Iterator
 
 from ..base import invocation
-from ..memory import glance
+from ..memory import briefing
 from ..project import identity
 from ..setup import installation
 from .arguments import options
@@ -67,7 +67,7 @@ def statusline(call: Call) -> int:
     except (ValueError, AttributeError):
         place = ""
     directory = place if isinstance(place, str) and os.path.isdir(place) else working_directory()
-    glanced = glance.glance(identity.locate(call.root, directory, directory).dir)
+    glanced = briefing.glance(identity.locate(call.root, directory, directory).dir)
     print(line("Memory: %s" % (glanced or "empty")))
     return 0
 

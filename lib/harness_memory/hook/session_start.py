@@ -9,7 +9,7 @@ from ..base import clock, config, files, invocation, pinned, settings
 from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
-from ..memory import briefing, glance, housekeeping
+from ..memory import briefing, housekeeping
 from ..project import identity, relative_path
 from ..session import liveness, sessions
 
@@ -58,7 +58,7 @@ def handle(run: Run) -> dict[str, Any] | None:
             what = "Harness Memory: nothing shows that this folder is %s: it has a memory of its own. To join: %s adopt"
             message.append(what % (brief(run.project.remote, settings.ITEM_CHARS), invocation.own_command()))
         if event.is_attended and not is_compacted:  # these lines are for a person, and one comes once a day
-            known = glance.glance(run.project_dir) if options["start_line"] == "on" else ""
+            known = briefing.glance(run.project_dir) if options["start_line"] == "on" else ""
             hint = "open" if " open: " in known else "list"
             message.append("Memory: %s · harness memory %s" % (known, hint) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))

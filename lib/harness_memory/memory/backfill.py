@@ -105,14 +105,13 @@ class Backfill:
         if sessions.read_marker(project.dir, source.session_id):
             return LIVE
         session = sessions.open_session(project.dir, source.session_id, source.started, project.name)
-        if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
-            return FRESH if session.is_new or session.meta["status"] == settings.ACTIVE else KNOWN
-        if max(source.started, source.modified) < self.oldest:
-            return OLD
         # A directory without a record is a killed run's; an episode without a directory is a pruned session's.
         is_pruned = not os.path.isdir(session.dir) and session.episode_name in episode.names(project.dir)
-        is_known = is_pruned or not session.is_new or session.claude_id in self.archived[project.dir]
-        return KNOWN if is_known else ""
+        if is_pruned or not session.is_new or session.claude_id in self.archived[project.dir]:
+            return KNOWN
+        if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
+            return FRESH
+        return OLD if max(source.started, source.modified) < self.oldest else ""
 
     def make(self, source: Source) -> str:
         """Record one session that `verdict` lets through; what became of it."""

@@ -1,4 +1,5 @@
-"""Pages that are injected as they are: `briefing.md`, `profiles/<skill>.md`, and `MEMORY.md`, the index of notes.
+"""Pages that are injected as they are: `briefing.md`, `profiles/<skill>.md`, and `MEMORY.md`, the index of notes; and
+the lines that a person sees at a start.
 
 A skill that a person starts renews the briefing, which is consolidation: `STATE/consolidated.json`, {"schema", "at"}.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, settings
+from ..base.text import cut, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,3 +80,14 @@ def consolidation_due(project_dir: str, now: float, config: Config) -> str:
     when = "since the last consolidation on %s" % at[:10] if at else "and no consolidation yet"
     what = "%d session%s %s" % (number, "" if number == 1 else "s", when)
     return "Harness Memory: %s. /harness-consolidate makes a new briefing from them." % what
+
+
+def glance(project_dir: str) -> str:
+    """A memory in one line: `41 sessions here, 2 open: JWKS refresh, guest e-mail`; "" for an empty one."""
+    number = len(files.names(os.path.join(project_dir, settings.EPISODES_DIR)))
+    path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
+    work = files.load_json(path, {"active_tasks": [{"description": "text"}]}) or {"active_tasks": []}
+    titles = [cut(one_line(task["description"]), 40).rstrip(".") for task in work["active_tasks"]]
+    line = "%d session%s here" % (number, "" if number == 1 else "s") if number else ""
+    more = ", …" if len(titles) > 2 else ""
+    return "%s, %d open: %s%s" % (line, len(titles), ", ".join(titles[:2]), more) if line and titles else line
