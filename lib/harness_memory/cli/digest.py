@@ -34,7 +34,7 @@ def _row(record: records.Record) -> dict[str, Any]:
     """What `list` says of a session, and what a report adds."""
     row, value = record.brief(), record.episode or {}
     row.update({key: value.get(key) or [] for key in _KEYS}, project=row["name"], minutes=row["minutes"] or 0)
-    return {**row, "outcome": record.end, "day": local(clock.iso(record.seen))[:10]}
+    return {**row, "outcome": record.state, "day": local(clock.iso(record.seen))[:10]}
 
 
 def _page(first: str, last: str, rows: list[dict[str, Any]], left: list[dict[str, Any]]) -> list[str]:

@@ -31,7 +31,7 @@ def list_all(call: Call) -> int:
     every = [record for record in every if call.since is None or record.seen >= call.since]
     every.sort(key=lambda record: (record.started, record.id), reverse=True)
     wide = "#MIN=minutes BRANCH #FILES " if columns() >= WIDE else ""
-    head = "PROJECT=name " * call.all_projects + "ID STARTED STATUS=end " + wide + "SESSION=headline"
+    head = "PROJECT=name " * call.all_projects + "ID STARTED STATUS " + wide + "SESSION=headline"
     return call.listing(head, every, Record.brief, "No sessions here. Elsewhere: harness memory list --all-projects")
 
 

@@ -61,7 +61,7 @@ def _page(facts: dict[str, Any]) -> list[str]:
     lines += ["", "In progress", *some(tasks, _SHOWN, "  ")] if tasks else []
     if last:
         minutes = "" if last["minutes"] is None else "%d min" % last["minutes"]
-        parts = [local(last["started"]), last["id"], last["end"], minutes, last["branch"]]
+        parts = [local(last["started"]), last["id"], last["status"], minutes, last["branch"]]
         lines += ["", "Last session", "  " + line(" · ".join(filter(None, parts)))]
         lines += [fit("  ", last["headline"])] if last["headline"] else []
     return lines

@@ -57,26 +57,16 @@ class Record:
         return max(last, files.modified(os.path.join(self.directory, settings.META_FILE))) if is_running else last
 
     @property
-    def is_alive(self) -> bool | None:
-        """Whether its process is there; None when that cannot be known."""
-        marker = sessions.read_marker(self.project_dir, self.claude_id)
-        if not marker:
-            return None if self.status == settings.ACTIVE else False
-        return liveness.is_alive(marker["process"])
-
-    @property
     def state(self) -> str:
-        if self.status == settings.ACTIVE and not sessions.read_marker(self.project_dir, self.claude_id):
-            return "elsewhere"  # the machine that sent it
-        is_dead = self.status == settings.ACTIVE and self.is_alive is False
-        return settings.DIED if is_dead else self.status
-
-    @property
-    def end(self) -> str:
-        """Its state for a person: a session that ended in the middle of a turn is not COMPLETED to them."""
+        """What a person calls it: a session that ended in the middle of a turn is not COMPLETED to them."""
+        if self.status == settings.ACTIVE:
+            marker = sessions.read_marker(self.project_dir, self.claude_id)
+            is_dead = marker and liveness.is_alive(marker["process"]) is False
+            return settings.DIED if is_dead else settings.ACTIVE if marker else "elsewhere"  # the machine that sent it
         turn = capture.load(self.directory).turn if self.directory and not self.episode else ""
         outcome = str((self.episode or {}).get("outcome") or turn)
-        return outcome if self.state == settings.COMPLETED and outcome in ("interrupted", "failed") else self.state
+        is_cut = self.status == settings.COMPLETED and outcome in ("interrupted", "failed")
+        return outcome if is_cut else self.status
 
     @property
     def headline(self) -> str:
@@ -102,12 +92,10 @@ class Record:
         return {
             **{key: getattr(self, key) for key in ("id", "started", "branch", "headline")},
             "status": self.state,
-            "end": self.end,
             "session_id": self.claude_id,
             "project": os.path.basename(self.project_dir),
             "name": os.path.basename(self.project_dir).rpartition("-")[0],
             "ended": self.meta.get("ended") or value.get("ended"),
-            "alive": self.is_alive,
             "minutes": value.get("duration_minutes"),
             "files": len(listed) if isinstance(listed, list) else 0,
             "has_episode": self.episode is not None,
