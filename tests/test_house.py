@@ -66,11 +66,11 @@ def test_nothing_lies_beside_the_packages() -> None:
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
     "base": 2462,
-    "project": 655,
+    "project": 574,
     "audit": 223,
     "session": 2376,
     "notes": 983,
-    "memory": 2899,
+    "memory": 2782,
     "recall": 1256,
     "inject": 534,
     "guard": 3893,
