@@ -269,7 +269,7 @@ def test_passages_of_a_long_session_keep_what_tells_most_of_every_turn(paper: su
         chatter = " ".join("%s look at it now and say more then." % word for word in "abcdefghijklmn")
         paper.turn("ask %d" % number, "%s\nPort %d of `gateway_%d` is taken." % (chatter, 8000 + number, number))
     state = absorbed(paper)
-    texts = [each.text for each in state.said_so_far()]
+    texts = [each.text for each in state.words]
     kept = " ".join(texts)
     assert sum(map(len, texts)) <= settings.PASSAGES_CHARS
     assert all("`gateway_%d`" % number in kept for number in range(60))

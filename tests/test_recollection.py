@@ -15,7 +15,7 @@ from life import Life, failures
 from harness_memory.base import clock
 from harness_memory.inject import injection
 from harness_memory.project import identity
-from harness_memory.session import capture, episode, record, sessions
+from harness_memory.session import capture, episode, record, sessions, transcript
 
 CART = "cart totals rounded at the end, off by a cent"
 SHOP = Path(__file__).parent / "data" / "recollection" / "shop.jsonl"
@@ -46,9 +46,9 @@ def past(life: Life, ask: str, answer: str, file: str) -> None:
     short_id = "%08x" % (0xA0000000 + number)
     session = sessions.Session("", {"session_id": short_id, "claude_session": short_id, "started": started})
     state = capture.Capture()
-    state.add_prompt("", ask)
+    transcript.add_prompt(state, "", ask)
     state.files, state.turn_files, state.ended = [file], 1, started
-    state.answer_with(answer)
+    transcript.add_answer(state, answer)
     value = record.build(session, state, str(life.cwd), "", False)
     support.publish(directory, session.episode_name, episode.render(value))
 

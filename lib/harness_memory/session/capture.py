@@ -1,8 +1,8 @@
 """What a session did so far, kept as `capture.json` in its directory, so that each Stop reads only what is new.
 
-Every text in it is redacted and cut before it enters. `transcript.absorb` adds what the transcript says; prompts and
-answers from a hook's payload come in through `announce` and `answer_with`, and count once when the transcript repeats
-them. What they say stays as statements, as many as an episode holds (see `digest`).
+Every text in it is redacted and cut before it enters. `transcript` adds what the transcript says; a prompt from a
+hook's payload comes in through `announce`, and counts once when the transcript repeats it. What prompts and answers
+say stays as statements, as many as an episode holds (see `digest`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, jsontext, settings
-from ..base.text import brief, cut, passage
+from ..base.text import brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,11 +32,10 @@ _KINDS: dict[str, Any] = {  # what a field of that type holds, see `shape`
 }  # fmt: skip
 _EMPTY = {"number": 0.0, "count": 0, "text": "", "any": None}
 # What is counted again when a transcript is read from its start.
-_COUNTED = (
+COUNTED = (
     *("asks", "turn", "turn_files", "todos", "pending", "failed", "deeds", "tools", "root", "last"),
     *("worked_seconds", "subagents"),
 )
-_PLAN = "implement the following plan:"
 _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
     *("<bash-", "<user-memory-input>", "[Request interrupted", "Stop hook feedback:"),
@@ -57,7 +56,7 @@ class Capture:
     number: int  # of the turn
     turn: str
     turn_files: int
-    statements: list[Any]  # what prompts and answers say, packed: see `said_so_far`
+    statements: list[Any]  # what prompts and answers say, packed by `digest`
     plan: list[str]  # the title and the steps of the plan that was given or accepted
     rules: list[str]  # lasting wishes, in the user's words
     commits: list[str]  # their subjects
@@ -86,43 +85,26 @@ class Capture:
     thread: str
     root: str  # the first entry's id: forks share it
 
-    __slots__ = (*__annotations__, "_said", "episode", "is_changed", "is_whole", "notes_read", "said", "settled")
+    __slots__ = (*__annotations__, "episode", "is_changed", "is_whole", "notes_read", "said", "settled", "words")
 
     def __init__(self, since: float = 0.0) -> None:
-        self._clear(FIELDS)
+        self.clear(FIELDS)
         self.since = since
         self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
-        self._said: list[Statement] | None = None
+        self.words: list[Statement] = []  # `statements`, unpacked
         self.notes_read: list[str] = []  # their paths
         self.is_whole = True  # False: time ran out before the transcript's end, the next run goes on
         self.episode: dict[str, Any] | None = None  # None for a session without substance
         self.is_changed = False  # the episode was written and views are behind
 
-    def _clear(self, fields: Iterable[str]) -> None:
+    def clear(self, fields: Iterable[str]) -> None:
         for field in fields:
             kind = FIELDS[field]
             setattr(self, field, _EMPTY[kind] if isinstance(kind, str) else type(kind)())
 
-    def restart(self) -> None:
-        """Prepare for a rewritten transcript: what it says again counts once, what it lost stays."""
-        self.end_turn()
-        self.announced = _ends([*self.asks, *self.announced])
-        self._clear(_COUNTED)
-
     def prompts(self) -> list[str]:
         """What was asked, in order; a forgotten prompt keeps its place without words."""
-        return [text for _, text in _ends([*self.asks, *self.announced]) if text]
-
-    def said_so_far(self) -> list[Statement]:
-        """What prompts and answers say; a prompt's hook leaves it packed. Damaged, it is read from the transcript."""
-        if self._said is None:
-            from . import digest
-
-            try:
-                self._said = digest.unpacked(self.statements) if self.statements else []
-            except (TypeError, ValueError, AttributeError):
-                self._said, self.cursor = [], [0, -1]
-        return self._said
+        return [text for _, text in ends([*self.asks, *self.announced]) if text]
 
     def open_todos(self) -> list[str]:
         return [text for text, status in self.todos.values() if status not in ("completed", "deleted", "cancelled")]
@@ -135,32 +117,18 @@ class Capture:
 
     def announce(self, prompt_id: str, prompt: str, now: float = 0.0) -> bool:
         """Add a prompt from a hook's payload; False when it is not new."""
-        ask = self._ask(prompt_id, prompt)
-        if ask is None or any(_is_same(ask, other) for other in (*self.asks[-1:], *self.announced)):
+        ask = [prompt_id, brief(prompt, settings.ASK_CHARS)]
+        if not is_prompt(prompt) or any(is_same(ask, other) for other in (*self.asks[-1:], *self.announced)):
             return False
-        self.end_turn()
-        self.turn, self.announced = ASKED, _ends([*self.announced, ask])
-        self._add_rules(prompt, now)
+        self.begin_turn()
+        self.turn, self.announced = ASKED, ends([*self.announced, ask])
+        self.add_rules(prompt, now)
         return True
 
-    def add_prompt(self, prompt_id: str, prompt: str) -> None:
-        """Add a prompt from the transcript."""
-        ask = self._ask(prompt_id, prompt)
-        if ask is not None and not (prompt_id and ask in self.asks):
-            self.end_turn()
-            at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
-            self.turn, self.asks = ASKED, _ends([*self.asks, *self.announced[: max(at, 0)], ask])
-            self.announced = self.announced[at + 1 :]
-            if at < 0 and ask[1] not in [text for _, text in self.asks[:-1]]:  # else its rules are known
-                self._add_rules(prompt, self.last)
-            self._take("u", passage(prompt, settings.TURN_CHARS))
+    def begin_turn(self) -> None:
+        self.number, self.turn_files = self.number + 1, 0
 
-    def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
-        if prompt.startswith("<task-notification>"):  # a background task reports back: a turn without a prompt
-            self.end_turn()
-        return [prompt_id, brief(prompt, settings.ASK_CHARS)] if is_prompt(prompt) else None
-
-    def _add_rules(self, prompt: str, at: float) -> None:
+    def add_rules(self, prompt: str, at: float) -> None:
         if prompt.rstrip()[-1:] in "?？" and not any(end in prompt.strip() for end in (". ", "! ", "; ", "。", "\n")):
             return  # a lone question is no rule, and every fourth prompt is one
         from . import rules
@@ -174,63 +142,6 @@ class Capture:
         number = self.deeds[-1][0] + 1 if self.deeds else 1
         others = [deed for deed in self.deeds if deed[1:] != [kind, what]]
         self.deeds = [*others, [number, kind, what]][-settings.DEEDS_KEPT :]
-
-    def end_turn(self) -> None:
-        self.settle()
-        self.number += 1
-        self.turn_files = 0
-
-    def settle(self) -> None:
-        """Redact and digest the last words read, now that they are known to be the last."""
-        if self.said != self.settled:
-            text = passage(self.said, settings.TURN_CHARS)
-            self.answer, self.settled = cut(text, settings.DONE_CHARS), self.said
-            self._take("c", text)
-
-    def _take(self, by: str, text: str) -> None:
-        """Replace what this turn's prompt or answer says; what is said again stands once."""
-        if is_housekeeping(next(reversed(self.prompts()), "")):
-            return
-        from . import digest  # which a prompt's hook does not need
-
-        if by == "u":
-            if text.lower().startswith(_PLAN):
-                self.plan = digest.plan_steps(text.partition(":")[2]) or self.plan
-            self._keep(digest.of_prompt(text, self.number), by)
-            return
-        about = [each.text for each in self.said_so_far() if each.turn == self.number and each.by == "u"]
-        about += self.files[len(self.files) - self.turn_files :]
-        subject = digest.stems(digest.words_of(" ".join(about)))
-        self._keep(digest.of_answer(text, self.number, subject, bool(self.turn_files)), by)
-
-    def _keep(self, newer: list[Statement], by: str = "") -> None:
-        """Add statements, in place of those that this turn's words `by` the same side were, and of the same words."""
-        from . import digest
-
-        added, number = {(each.by, each.text): each for each in newer}, self.number
-        known = [each for each in self.said_so_far() if each.turn != number or each.by != by]
-        known = [each for each in known if (each.by, each.text) not in added]
-        digest.settle(known, newer, number)
-        self._said = [*known, *added.values()]
-        if by != "u":  # an answer follows
-            self._said = digest.fitted(self._said)
-
-    def note_summary(self, summary: str) -> None:
-        """Take in the block that PreCompact asked the client's summary for."""
-        block = summary.rpartition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
-        if len(block) < len(summary):
-            from .digest import of_summary
-
-            self._keep(of_summary(passage(block, settings.TURN_CHARS), self.number))
-
-    def answer_with(self, message: str) -> None:
-        if message.strip():
-            self.turn, self.said = ANSWERED, message
-            self.settle()
-
-    def has_answer(self, message: str) -> bool:
-        is_read = message == self.said or self.answer == cut(passage(message, settings.TURN_CHARS), settings.DONE_CHARS)
-        return is_read and self.turn == ANSWERED
 
 
 FIELDS: dict[str, Any] = {name: _KINDS[kind] for name, kind in Capture.__annotations__.items()}
@@ -252,12 +163,12 @@ def is_housekeeping(ask: str) -> bool:
     return ask.startswith("/harness-")
 
 
-def _is_same(one: list[str], other: list[str]) -> bool:
+def is_same(one: list[str], other: list[str]) -> bool:
     # Clients without prompt ids have only the text to compare; a fork may reuse an id for other text.
     return one[1] == other[1] and (one[0] == other[0] or not one[0] or not other[0])
 
 
-def _ends(items: list[list[str]]) -> list[list[str]]:
+def ends(items: list[list[str]]) -> list[list[str]]:
     return items[: settings.ASKS_KEPT_FIRST] + items[settings.ASKS_KEPT_FIRST :][-settings.ASKS_KEPT_LAST :]
 
 
@@ -275,9 +186,5 @@ def load(directory: str, *, is_owner: bool = False) -> Capture:
 
 
 def save(directory: str, state: Capture) -> None:
-    if state._said is not None:
-        from . import digest
-
-        state.statements = digest.packed(state._said)
     value = {"schema": settings.SCHEMA, **{field: getattr(state, field) for field in FIELDS}}
     files.write(os.path.join(directory, settings.CAPTURE_FILE), jsontext.compact(value) + "\n")

@@ -13,9 +13,9 @@ import os
 import time
 
 from ..base import clock, files, settings
-from ..base.text import brief, cut, first_sentence, hexdigest
+from ..base.text import brief, cut, first_sentence, hexdigest, passage
 from ..project import relative_path
-from . import account, capture, episode, transcript
+from . import account, capture, digest, episode, transcript
 from .capture import ANSWERED, FAILED, INTERRUPTED, keep
 
 TYPE_CHECKING = False
@@ -35,7 +35,10 @@ def update(
     """Take in what is new, then write it; the caller refreshes the views. `message` is a Stop's answer, at `now`."""
     project_dir, meta, claims = context.project_dir, session.meta, []
     state = capture.load(session.dir, is_owner=True)
-    state.said_so_far()  # which may find that the transcript has to be read again
+    try:
+        state.words = digest.unpacked(state.statements) if state.statements else []
+    except (AttributeError, TypeError, ValueError):  # damaged, or of an older version
+        state.cursor = [0, -1]  # read the transcript again
     last, forgotten = state.last, 0.0
     if files.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         from . import tombstones
@@ -49,7 +52,7 @@ def update(
 
         with health.noted(context.store_root, "checkpoint"):
             claims = checkpoint.collect(context, session, state)
-    state.answer_with(message)
+    transcript.add_answer(state, message)
     if not forgotten:  # nothing dates a title
         state.title = brief(title, settings.SUMMARY_LINE_CHARS) or state.title
     if now or state.last != last or not state.ended:
@@ -62,6 +65,7 @@ def update(
         state.thread, meta["parent"] = parent.get("thread") or session.id, parent.get("id")
     _add_commits(context.root, session, state)
     _add_closed(project_dir, state, {session.id, state.thread})
+    state.statements = digest.packed(state.words)
     capture.save(session.dir, state)
     if state.has_substance():
         head, path = "", episode.path_of(project_dir, session.episode_name)
@@ -93,7 +97,7 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
     if not path:
         return True
     began = time.monotonic()
-    while _read_new(context, path, state) and message and not state.has_answer(message):
+    while _read_new(context, path, state) and message and not _has_answer(state, message):
         # Stop fires while the client still writes: wait a moment for its last lines.
         patience = 0.5 if state.turn != ANSWERED and os.path.exists(path) else 0.12  # seconds
         if time.monotonic() - began > min(patience, context.left() / 2):
@@ -104,6 +108,11 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
         if name.endswith(".jsonl"):
             _read_new(context, os.path.join(folder, name), state, name)
     return context.left() > 0
+
+
+def _has_answer(state: Capture, message: str) -> bool:
+    is_read = message == state.said or state.answer == cut(passage(message, settings.TURN_CHARS), settings.DONE_CHARS)
+    return is_read and state.turn == ANSWERED
 
 
 def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -> bool:
@@ -117,7 +126,7 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
         if reading.is_restart and not reading.size:
             return True  # emptied, perhaps to be written again
         if reading.is_restart and not subagent:
-            state.restart()
+            transcript.restart(state)
         entries = reading.entries(lambda: context.left() > 0, is_sidechain=bool(subagent))
         transcript.absorb(state, entries, context.roots, is_sidechain=bool(subagent))
     if subagent:
@@ -146,14 +155,14 @@ def _add_closed(project_dir: str, state: Capture, own: set[str]) -> None:
     path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
     work = files.load_json(path, {"active_tasks": [{"id": "text", "next_steps": ["text"]}]}) or {"active_tasks": []}
     steps = [step for each in work["active_tasks"] if each["id"] not in own for step in each["next_steps"]]
-    done = account.closed(state.said_so_far(), state.commits, steps) if steps else []
+    done = account.closed(state.words, state.commits, steps) if steps else []
     for step in done:
         keep(state.closes, hexdigest(step)[: settings.STEP_HASH_CHARS], 40)
 
 
 def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "") -> dict[str, Any]:
     """The session's episode, with the `head` of the audit trail."""
-    meta, prompts, statements = session.meta, state.prompts(), state.said_so_far()
+    meta, prompts, statements = session.meta, state.prompts(), state.words
     points = {name: point for name, point in sorted(state.checkpoints.items()) if point}
     said = [*points.values()]
     last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}

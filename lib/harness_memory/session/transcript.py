@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, jsontext, settings
-from ..base.text import brief, brief_of, clean, identifier, passage
+from ..base.text import brief, brief_of, clean, cut, identifier, passage
 from ..project import relative_path
-from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING, keep
+from . import capture, digest
+from .capture import ANSWERED, ASKED, FAILED, INTERRUPTED, WORKING, keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .capture import Capture
+    from .digest import Statement
 
 _O_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # follows links, unlike our files
 _TITLES = ("custom-title", "ai-title")
@@ -30,6 +32,7 @@ _WANTED_FIRST = frozenset(name.encode() for name in ("user", "assistant", *_TITL
 _FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
 _SHELL_TOOLS = ("Bash", "PowerShell")
 _NAMES_KEPT = 20
+_PLAN = "implement the following plan:"
 _TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
 _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
 
@@ -107,7 +110,7 @@ def absorb(
             continue
         if entry.get("isCompactSummary") and (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
             texts = [clean(each.get("text"), settings.TEXT_FIELD_MAX_CHARS) for each in blocks(entry)]
-            state.note_summary("".join(texts))
+            _add_summary(state, "".join(texts))
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
             continue
         if kind == "user" and not state.root:
@@ -136,7 +139,7 @@ def absorb(
             if model != "<synthetic>":  # the client's own filler: "No response requested."
                 state.model = model or state.model
                 _add_blocks(state, entry, roots)
-    state.settle()
+    settle(state)
 
 
 def _add_blocks(
@@ -167,7 +170,73 @@ def _add_prompt(state: Capture, entry: dict[str, Any], text: str) -> None:
         arguments = text.partition("<command-args>")[2].partition("</command-args>")[0]
         keep(state.skills, brief(name, settings.SKILL_CHARS), _NAMES_KEPT)
         text = ("/%s %s" % (name, arguments)).strip()
-    state.add_prompt(identifier(entry.get("promptId")), text)
+    add_prompt(state, identifier(entry.get("promptId")), text)
+
+
+def add_prompt(state: Capture, prompt_id: str, text: str) -> None:
+    ask = [prompt_id, brief(text, settings.ASK_CHARS)]
+    if text.startswith("<task-notification>"):
+        _begin_turn(state)  # without a prompt: a background task reports back
+    if not capture.is_prompt(text) or (prompt_id and ask in state.asks):
+        return
+    _begin_turn(state)
+    at = next((number for number, other in enumerate(state.announced) if capture.is_same(ask, other)), -1)
+    if at < 0 and ask[1] not in [asked for _, asked in state.asks]:  # else its rules are known
+        state.add_rules(text, state.last)
+    state.turn, state.asks = ASKED, capture.ends([*state.asks, *state.announced[: max(at, 0)], ask])
+    state.announced = state.announced[at + 1 :]
+    if not capture.is_housekeeping(ask[1]):
+        text = passage(text, settings.TURN_CHARS)
+        if text.lower().startswith(_PLAN):
+            state.plan = digest.plan_steps(text.partition(":")[2]) or state.plan
+        _keep(state, digest.of_prompt(text, state.number), "u")
+
+
+def add_answer(state: Capture, message: str) -> None:
+    if message.strip():
+        state.turn, state.said = ANSWERED, message
+        settle(state)
+
+
+def restart(state: Capture) -> None:
+    """Prepare for a rewritten transcript: what it says again counts once, what it lost stays."""
+    _begin_turn(state)
+    state.announced = capture.ends([*state.asks, *state.announced])
+    state.clear(capture.COUNTED)
+
+
+def _begin_turn(state: Capture) -> None:
+    settle(state)
+    state.begin_turn()
+
+
+def settle(state: Capture) -> None:
+    """Redact and digest the last words read, now that they are known to be the last of their turn, so far."""
+    if state.said != state.settled:
+        text = passage(state.said, settings.TURN_CHARS)
+        state.answer, state.settled = cut(text, settings.DONE_CHARS), state.said
+        if not capture.is_housekeeping(next(reversed(state.prompts()), "")):
+            about = [each.text for each in state.words if each.turn == state.number and each.by == "u"]
+            about += state.files[len(state.files) - state.turn_files :]
+            subject = digest.stems(digest.words_of(" ".join(about)))
+            _keep(state, digest.of_answer(text, state.number, subject, bool(state.turn_files)), "c")
+            state.words = digest.fitted(state.words)
+
+
+def _keep(state: Capture, newer: list[Statement], by: str) -> None:
+    """Add statements, in place of those that this turn's words `by` the same side were, and of the same words."""
+    added, number = {(each.by, each.text): each for each in newer}, state.number
+    known = [each for each in state.words if each.turn != number or each.by != by]
+    known = [each for each in known if (each.by, each.text) not in added]
+    digest.settle(known, newer, number)
+    state.words = [*known, *added.values()]
+
+
+def _add_summary(state: Capture, summary: str) -> None:
+    """Take in the block that PreCompact asked the client's summary for."""
+    block = summary.rpartition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
+    if len(block) < len(summary):
+        _keep(state, digest.of_summary(passage(block, settings.TURN_CHARS), state.number), "")
 
 
 def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
@@ -195,9 +264,7 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
         written = [os.path.join(cwd, path) for path in shell.written(command)]
         detail = [brief(passage(command, 200).replace("\n", "; "), 200), message, *written]
     elif name == "ExitPlanMode":
-        from .digest import plan_steps
-
-        detail = plan_steps(passage(clean(options.get("plan"), settings.TURN_CHARS), settings.TURN_CHARS))
+        detail = digest.plan_steps(passage(clean(options.get("plan"), settings.TURN_CHARS), settings.TURN_CHARS))
     elif name == "TodoWrite":
         todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
         texts = [brief_of(todo.get("content"), settings.ITEM_CHARS) for todo in todos]
