@@ -69,7 +69,8 @@ class Entry:
 def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
     """The caller holds the session's lock."""
     most = int(config.load(run.store_root)["recall_items"])
-    is_asking = any(word not in _GO_AHEAD for word in terms(run.event.prompt[: settings.ASK_CHARS]))
+    words = terms(run.event.prompt[: settings.ASK_CHARS])
+    is_asking = any(len(word.encode("utf-8", "replace")) > 2 and word not in _GO_AHEAD for word in words)
     if not most or not is_asking or run.left() < settings.RECALL_RESERVE_SECONDS:
         return None
     injected = load_receipt(session.dir)

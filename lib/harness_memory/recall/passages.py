@@ -29,7 +29,7 @@ _WEIGHTS = {
     "earlier": 6.2,  # what this session said before, in the documents
     "turns": -1.05,  # how much it said
     "first": -2.4,  # it said nothing yet
-    "shared": 1.5,  # two of the documents are about one file
+    "shared": 1.7,  # two of the documents are about one file that few others are about
     "talk": 0.8,  # hardly any document is about files
     "size": -0.35,  # among many documents more is found by chance
     "": -0.55,
@@ -37,7 +37,8 @@ _WEIGHTS = {
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
 _UNKNOWN_IN_TALK = 0.6
-_SCORE_MIN = 0.5  # of the best, to be shown
+_QUESTION_CHARS = 240
+_SCORE_MIN = 0.42  # of the best, to be shown
 _FILES_CHARS = 540
 
 
@@ -137,8 +138,10 @@ def chance(source: Source, query: Query, items: list[Item]) -> float:
 
 
 def _people(text: str) -> set[str]:
-    """Terms of words inside a text that start like a name."""
-    inside = [word.strip("?!.,;:'\"").replace("'s", "") for word in text[:1000].split()[1:]]
+    """Terms of words that start like a name inside the sentence of a short text."""
+    words = text.split() if len(text) < _QUESTION_CHARS else []
+    inside = [word for before, word in zip(words, words[1:]) if before[-1].isalpha()]
+    inside = [word.strip("?!.,;:'\"").replace("'s", "") for word in inside]
     return {term for word in inside if word.istitle() and word.isalpha() for term in terms(word)}
 
 
@@ -158,7 +161,8 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
     pairs = [pack(map(code, pair)) for pair in query.pairs]
     named = [weight for term, weight in query.named.items() if source.holders(term)]
     session = sum(weight for term, weight in query.paths.items() if source.holders(term))
-    paths = [path for number in numbers for path in {*source.record(number).files}]
+    paths = [path_term(path) for number in numbers for path in {*source.record(number).files}]
+    shares = [source.holders(path) / source.count for path in {*paths} if paths.count(path) > 1]
     return {
         "pairs": sum([any(pair in each for each in words) for pair in pairs]) / (len(pairs) + 4),
         "rare": max(rare, default=0.0),
@@ -168,7 +172,7 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
         "earlier": sum(held) / (sum([value or 0.5 for value in earlier.values()]) + 5 / rarest),
         "turns": log(1 + len(earlier)),
         "first": float(not earlier),
-        "shared": float(len({*paths}) < len(paths)),
+        "shared": 1 - min(shares, default=1.0),
         "talk": float(source.breadths.count(0) > (1 - _TALK_SHARE) * source.count),
         "size": max(0.0, log(source.count / 40)),
         "": 1.0,

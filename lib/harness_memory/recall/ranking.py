@@ -24,6 +24,7 @@ _CANDIDATES = 500  # by their words; only these are ranked further
 _PROMPTS_MAX = 5  # latest of this session
 _SATURATION = 1.3  # BM25's k1
 _LENGTH_SHARE = 0.65  # BM25's b
+_PRESENCE = 0.2  # BM25+'s delta: one word more counts for more than one word twice
 _FRAMING_WEIGHT = 0.45  # of words that frame a request
 _CONTEXT_WEIGHT = 0.5  # of words in this session's earlier prompts and its branch
 _RECENCY_OF_WORK = (1.5, 3.0)  # strength, days
@@ -31,8 +32,8 @@ _RECENCY_OF_WORDS = (0.5, 2000.0)  # of notes, and of sessions that changed no f
 _USUAL_DAYS = 30.0
 _WINDOW_WEIGHT = 0.5  # for a document of the time that the prompt names
 # Of the best score:
-_FEEDBACK_WEIGHT = 4.0  # for all the files that the best few share
-_FEEDBACK_TOP = 8
+_FEEDBACK_WEIGHT = (6.0, 2.0)  # for all the files that the best few share; when this session has files of its own
+_FEEDBACK_TOP = 12
 _FEEDBACK_PATHS = 32
 _SESSION_FILES_WEIGHT = 3.0  # for the very files of this session
 _SESSION_FILES_DECAY = 0.93  # of each file, from the latest back
@@ -41,9 +42,9 @@ _NAMED_BEFORE_WEIGHT = 0.6  # for each that earlier prompts and the last answer 
 # Stems that say how something is asked, not what it is about.
 _FRAMING = (
     "advic ago amount back chat convers current dai dat different discus first go help idea kind know last long mak"
-    " mani mention might month much nam need new numb often one plan previou previous recent recommend rememb remind"
-    " sai specific suggest tak talk tell thing think tim tip todai total tri two typ use wai want week year"
-    " yesterdai"
+    " mani mention might month much nam need new numb often one plan previou previous readm readme.md recent recommend"
+    " rememb remind sai specific suggest tak talk tell thing think tim tip todai total tri two typ use wai want week"
+    " year yesterdai"
 )
 _FRAMES = frozenset(_FRAMING.split())
 _TIME_MARKS = ("yesterday", "last ", "-", "uary", "march", "april", "may", "june", "july", "august", "ember", "ober")
@@ -129,7 +130,7 @@ def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[st
     for term, rarity in rarities.items():
         weight = weights[term] * rarity * (k + 1)
         for number, count in source.postings(term).items():
-            scores[number] = get(number, 0.0) + weight * count / (count + fixed + slope * lengths[number])
+            scores[number] = get(number, 0.0) + weight * (_PRESENCE + count / (count + fixed + slope * lengths[number]))
     if len(scores) <= _CANDIDATES:
         return scores
     floor = sorted(scores.values(), reverse=True)[_CANDIDATES]
@@ -163,7 +164,7 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
     bare: Scores = {}
     for number in leading:
         paths = source.record(number).files
-        share = (scores[number] / top) ** 2
+        share = (scores[number] / top) ** 3
         for term in map(path_term, paths):
             shared[term] = shared.get(term, 0.0) + share / sqrt(len(paths))
         if not paths:
@@ -171,7 +172,7 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
     total = sum(shared.values())
     most = sorted(shared.items(), key=lambda each: -each[1])[:_FEEDBACK_PATHS]
     norm = sqrt(sum([weight * weight for weight in query.paths.values()]))
-    each = {term: _FEEDBACK_WEIGHT * weight / total for term, weight in most}
+    each = {term: _FEEDBACK_WEIGHT[bool(query.paths)] * weight / total for term, weight in most}
     for term, weight in query.named.items():
         each[term] = _NAMED_WEIGHT * weight * min(1.0, 3 / sqrt(source.holders(term) or 1))
     spread = {term: _SESSION_FILES_WEIGHT * weight / norm for term, weight in query.paths.items()}
