@@ -29,7 +29,6 @@ from harness_memory.guard import decision, judge, quick  # noqa: E402
 from harness_memory.guard.policy import Policy  # noqa: E402
 from harness_memory.guard.question import findings  # noqa: E402
 
-ENV = tables.environment()
 SHOWN = 5
 CHUNK = 1_000  # verdicts between two collections of garbage
 LIMIT_SECONDS = 0.05
@@ -108,7 +107,7 @@ def is_hasty(command: object) -> bool:
         return False
     policy = Policy()
     scope = tables.question("Bash", {}).scope()
-    against = [rule for rule, _, _ in judge.findings(command, scope, ENV, policy)]
+    against = [rule for rule, _, _ in judge.findings(command, scope, policy)]
     return any(policy.tier(rule) in tables.STOPPED for rule in against)
 
 

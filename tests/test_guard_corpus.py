@@ -42,11 +42,11 @@ def test_the_quick_check_never_passes_what_the_reader_stops() -> None:
     commands = [head + tail for head in [*heads, *sorted(quick._PROGRAMS)] for tail in TAILS]
     passed = [command for command in commands if quick.is_harmless(command)]
     assert len(passed) > 400
-    policy, scope, env = Policy(), tables.question("Bash", {}).scope(), tables.environment()
+    policy, scope = Policy(), tables.question("Bash", {}).scope()
     stopped = [
         (command, finding)
         for command in passed
-        for finding in judge.findings(command, scope, env, policy)
+        for finding in judge.findings(command, scope, policy)
         if policy.tier(finding[0]) in tables.STOPPED
     ]
     assert stopped == []

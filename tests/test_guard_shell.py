@@ -21,7 +21,7 @@ BASH = pytest.mark.skipif(not shutil.which("bash") or not shutil.which("rev"), r
 
 
 def traced(text: str) -> expand.Trace:
-    return expand.trace(text, CWD, HOME, CWD, ENV)
+    return expand.trace(text, tables.question("Bash", {}, ENV))
 
 
 def lines(text: str) -> list[str]:

@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2782,
     "recall": 1256,
     "inject": 534,
-    "guard": 3893,
+    "guard": 3847,
     "hook": 1043,
     "cli": 3276,
     "setup": 795,

@@ -130,15 +130,15 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, str]], list
     scope, text = question.scope(), question.given.get("command")
     steps: list[dict[str, str]] = []
     if question.tool not in tools.SHELL_TOOLS or not isinstance(text, str):
-        found = tools.findings(question.tool, question.given, scope, question.env, here)
+        found = tools.findings(question.tool, question.given, scope, here)
         for access, word in tools.accesses(question.tool, question.given):
             broken = [(rule, about) for rule, _, about in found if about == plain(word)]
             steps.append({"call": "%s %s" % (access, plain(word)), "against": against(broken)})
         return steps, []
     if len(text) > judge.MAX_COMMAND_CHARS:
         return [], ["longer than %d characters" % judge.MAX_COMMAND_CHARS]
-    trace = expand.trace(text, scope.cwd, scope.home, scope.project, question.env)
-    for call, broken in judge.by_call(trace, scope, question.env, here):
+    trace = expand.trace(text, scope)
+    for call, broken in judge.by_call(trace, scope, here):
         words = [plain(word) for word in (call.program, *call.args)]
         step = {"call": " ".join("'%s'" % word if not word or len(word.split()) > 1 else word for word in words)}
         step.update({"through": " > ".join(call.via), "runs": _WHERE.get(call.where, call.where)})

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_TARGETS = 100  # of one command; beyond that the targets are unknown
 ROOTS = WORDS["roots"]
-_GRAVE = ("delete.project", "delete.home", "delete.system")
+GRAVE = ("delete.project", "delete.home", "delete.system")
 
 
 def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
@@ -36,11 +36,10 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         is_mirror = any(flag.startswith("--del") for flag in given.flags) and not given.has("-n,--dry-run,--list-only")
         words = words[-1:] * is_mirror
     else:
-        if name in ("rd", "rmdir", "del", "erase", "deltree"):
-            words = [arg for arg in words if len(arg) != 2 or arg[:1] != "/"]
+        words = [word for kind, word in call.accesses() if kind == "d" and word.lower() not in ("/s", "/q", "/f")]
         if not words and name in ("remove-item", "ri"):  # gci ~ | Remove-Item -Recurse
             words = [word for each in call.sources() for word in each.given.operands]
-        is_deep = name in ("rimraf", "del-cli") or given.has("-r,-R,--recursive,--no-preserve-root")
+        is_deep = name in ("rimraf", "del-cli", "tar") or given.has("-r,-R,--recursive,--no-preserve-root")
         is_deep = is_deep or any(arg in ("/s", "/q") or arg.startswith(("-re", "--re")) for arg in lower)
     targets = list(dict.fromkeys(words))
     if len(targets) > MAX_TARGETS and is_deep:
@@ -65,11 +64,11 @@ def _found(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     is_some = bool(names) or is_narrowed
     runs_rm = any(flag in ("-exec", "-execdir", "-x", "-X") and word == "rm" for flag, word in zip(args, args[1:]))
     for start in starts if "-delete" in args or (runs_rm and is_some) else ():
-        worth = _worth(paths.absolute(start, call.cwd, scope), scope, call)
+        loss = worth(paths.absolute(start, call.cwd, scope), scope, call)
         if not is_some:
             rule = target_rule(start.rstrip("/") + "/" + STAR, call, scope, found)
         else:  # some files below the start: where that is so wide, the place must be wrong
-            rule = "delete.outside" if worth in ("delete.system", "delete.home") else ""
+            rule = "delete.outside" if loss in ("delete.system", "delete.home") else ""
         if rule:
             yield rule, plain(start)
 
@@ -77,7 +76,7 @@ def _found(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
 def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     """Single files: only all of a place that matters, or a part of git's own."""
     path = paths.absolute(word, call.cwd, scope)
-    if word.rpartition("/")[2] == STAR and _worth(path[:-2] or "/", scope, call) in _GRAVE:
+    if word.rpartition("/")[2] == STAR and worth(path[:-2] or "/", scope, call) in GRAVE:
         return "" if _is_made(word, call, found) else "delete.unknown"
     if call.program == "shred":
         return "disk.overwrite" if path.startswith("/dev/") else target_rule(word, call, scope, found)
@@ -98,7 +97,7 @@ def target_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
         return "delete.outside"
     rule = _tree_rule(word, call, call.cwd, scope)
     if call.elsewhere and rule in ("", "delete.inside", "delete.outside"):
-        is_worse = _tree_rule(word, call, call.elsewhere, scope) in (*_GRAVE, "delete.git")
+        is_worse = _tree_rule(word, call, call.elsewhere, scope) in (*GRAVE, "delete.git")
         return "delete.unknown" if is_worse else rule
     return rule
 
@@ -119,7 +118,7 @@ def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
     folder, _, name = path.rpartition("/")
     if folder in _projects(scope) and not GLOBS.isdisjoint(name) and paths.matches(name, ".git"):
         return "delete.git"
-    rules = [_worth(each, scope, call) for each in paths.variants(base, cwd, scope, paths.DELETE)]
+    rules = [worth(each, scope, call) for each in paths.variants(base, cwd, scope, paths.DELETE)]
     is_mild = paths.is_within(path, scope.places[1]) and not paths.is_temporary(path, scope) and not is_disposable(name)
     return next(filter(None, rules), "delete.inside" if is_mild else "")
 
@@ -151,7 +150,7 @@ def _git_rule(path: str, call: Call, scope: Scope) -> str:
     return "delete.git-part" if inner[0] in WORDS["git-parts"] else ""
 
 
-def _worth(path: str, scope: Scope, call: Call) -> str:
+def worth(path: str, scope: Scope, call: Call) -> str:
     """The rule for the places that must not go, and those outside that should not."""
     local = paths.home_relative(path, scope)
     project = scope.places[1]

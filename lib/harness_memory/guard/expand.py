@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from .question import Environment
+    from .paths import Scope
+    from .question import Question
 
 MAX_INNER_CHARS = 60_000  # of a file that the script writes
 MAX_NESTED = 50  # brackets and blocks
@@ -24,7 +25,6 @@ MAX_SHOWN_WORDS = 60
 SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh csh tcsh".split())
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
 CONTAINER, REMOTE = "container", "remote"
-NEVER_SENT = ("SECRET_ACCESS_KEY", "PRIVATE_KEY", "SIGNING_KEY", "ENCRYPTION_KEY")  # unlike tokens
 SCRIPT = "a script"  # in `via`: read from a file on disk, where not every line need run
 
 _LIVE = {"*": shell.STAR, "?": shell.QUESTION, "[": shell.BRACKET}
@@ -35,13 +35,16 @@ class Call:
     """One program with its arguments, as far as they can be known.
 
     `stdin` is the text it reads, a list of the calls that produce it, or None. `is_kept`: its output goes into a
-    shell variable, where it stays unseen. `elsewhere`: where it runs if the `cd` before it fails.
+    shell variable, where it stays unseen; `is_piped`: into another call. `elsewhere`: where it runs if the `cd` before
+    it fails. `statements`: for a database, from files; the name of a file that cannot be read.
     """
 
     elsewhere = branch = where = ""
     stdin: Any = None
-    is_kept = False
+    is_kept = is_piped = False
     via: tuple[str, ...] = ()
+    code: tuple[str, bool] = ("", False)  # that it runs, and whether that is a file on disk
+    statements: tuple[str, ...] = ()
     _given: programs.Arguments | None = None
 
     def __init__(self, program: str, args: list[str], cwd: str) -> None:
@@ -83,15 +86,12 @@ class Call:
 class Trace:
     """All calls of one script, and what could not be read of it."""
 
-    def __init__(self, home: str, project: str, env: Environment, budget: shell.Budget | None = None) -> None:
-        self.budget = budget or shell.Budget()
-        self.home = home
-        self.project = project
-        self.env = env
+    def __init__(self, place: Question | Scope) -> None:
+        self.budget = shell.Budget()
+        self.home, self.project, self.env = place.home, place.project, place.env
         self.calls: list[Call] = []
         self.unread: list[str] = []
         self.problem = ""  # why the text itself could not be read
-        self.traps: list[str] = []  # what runs in the end
         self.made: set[str] = set()  # paths that the script itself creates
         self.files: dict[str, str | list[Call]] = {}  # and pipes that it writes: the text, or the calls that make it
 
@@ -108,18 +108,11 @@ class Trace:
         return path
 
 
-def trace(text: str, cwd: str, home: str, project: str, env: Environment, within: Trace | None = None) -> Trace:
-    """The calls of a script; where it is not shell text, or beyond the limits, it is `unread` from there on.
-
-    `within`: whose commands hold the text.
-    """
-    found = Trace(home, project, env, within.budget if within else None)
-    found.made = within.made if within else found.made
+def trace(text: str, place: Question | Scope) -> Trace:
+    """The calls of a script; where it is not shell text, or beyond the limits, it is `unread` from there on."""
+    found = Trace(place)
     try:
-        outer = Shell(text if within or text.isascii() else text.translate(shell.SCRUBBED), found, cwd)
-        outer.script()
-        for trap in found.traps:
-            outer.read_text(trap)
+        Shell(text if text.isascii() else text.translate(shell.SCRUBBED), found, place.cwd).script()
     except Unreadable as error:
         found.unread.append(text)
         found.problem = str(error)
@@ -206,6 +199,8 @@ class Shell(shell.Reader):
                 self.stdin = outer
                 return written
             self.stdin = written
+            for call in made:
+                call.is_piped = True
             self.at += 2 if self.next(2) == "|&" else 1
             self.lines()
 
@@ -457,8 +452,8 @@ class Shell(shell.Reader):
                 self.positional(args[args[0] == "--" :])
         elif name == "shift":
             self.positional(self.variables.get("@", [])[1:])
-        elif name == "trap":
-            self.trace.traps += [arg for arg in args if arg not in ("--", "-p", "-l")][:1]
+        elif name == "alias":
+            self.functions.update({key: value + ' "$@"' for key, _, value in [arg.partition("=") for arg in args]})
         else:
             from .follow import follow
 
@@ -708,7 +703,8 @@ class Shell(shell.Reader):
             return [own[name]]
         if name in ("TMPDIR", "TMP", "TEMP"):
             return [self.trace.env.get(name) or "/tmp"]
-        if name.endswith(NEVER_SENT):
-            return [UNKNOWN + self.trace.piped([Call("printenv", [name], self.cwd)])]
+        call = Call("printenv", [name], self.cwd)
+        if outputs.shows_secret(call):
+            return [UNKNOWN + self.trace.piped([call])]
         value = self.trace.env.get(name).translate(shell.PLAIN)
         return [value] if value else None  # unset here may be set there

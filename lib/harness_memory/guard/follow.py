@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base.process import system
 from . import outputs, programs
-from .expand import CONTAINER, REMOTE, SCRIPT, SHELLS
+from .expand import SCRIPT, SHELLS
 from .shell import TILDE, UNKNOWN, joined, name_of
 
 TYPE_CHECKING = False
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 MAX_SCRIPT_BYTES = 64 * 1024
 MAX_SCRIPTS_DEEP = 3
+MAX_COMMANDS = 40  # of one body
 _FIND_RUNS = frozenset("-exec -execdir -ok -okdir -x -X --exec --exec-batch".split())
+_SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
 _MAKEFILES = {"just": ("justfile", "Justfile"), "make": ("Makefile", "makefile", "GNUmakefile")}
 
 
@@ -40,7 +42,7 @@ def _by_row(shell: Shell, call: Call) -> None:
     row, given, name = call.row, call.given, call.program
     assert row is not None
     words, kinds, directory = given.operands, row.operands, given.value("D")
-    texts = [value for _, kind, value in given.values if kind in ("s", "S")]
+    texts = [value for kind, value in call.accesses() if kind in ("s", "S")]
     texts += [value.lstrip(":!") for _, kind, value in given.values if kind == "v" and value.lstrip(":")[:1] == "!"]
     for text in texts:
         shell.read_text(text[5:] if text.startswith("exec=") else text, via=name, args=words[1:], directory=directory)
@@ -48,35 +50,54 @@ def _by_row(shell: Shell, call: Call) -> None:
         return
     if kinds[-1:] == ["F"]:
         _shell(shell, call)
-    elif kinds[-1:] == ["x"] and "N" not in [row.changes.get(flag) for flag in given.flags]:
-        skipped = len(kinds) - 1 - kinds.count("=")
-        while "=" in kinds and skipped < len(words) and ("=" in words[skipped] or words[skipped] == "-"):
-            key, _, value = words[skipped].partition("=")
-            shell.variables.setdefault(key, [value])
-            skipped += 1
-        shell.follow(call.rest(skipped), via=name, directory=directory)
-    elif kinds[-1:] in (["S"], ["S@"]):
-        rest = call.rest(len(kinds) - 1) or [call.stdin if isinstance(call.stdin, str) and name == "ssh" else ""]
-        shell.read_text(" ".join(rest), via="" if name == "eval" else name, where=REMOTE if kinds[-1] == "S@" else "")
-    elif kinds == ["s*"]:
-        for word in words:
-            shell.read_text(word if " " in word else "", via=name)
+    elif "q*" in kinds:
+        names = [value for _, kind, value in given.values if kind == "Q"] or _fed_files(call)
+        call.statements = tuple([_text(shell, each) or each for each in names])
     for effect in row.effects:
-        at = programs.command_at(given, effect)
-        if at >= 0 and effect[0] == "run":
-            rest = call.rest(at)
-            shell.follow([*["python"][: "".join(rest[:1]).endswith(".py")], *rest], via=name, directory=directory)
-            return
+        at = programs.command_at(name, effect, given)
         if at >= 0:
-            entry = [value for option, _, value in given.values if option == "--entrypoint"]
-            rest = call.args[call.args.index("--") + 1 :] if "--" in call.args else call.rest(at)
-            shell.follow(entry + rest, via="container", where=CONTAINER)
+            _command(shell, call, effect, at)
             return
     script = [each for each in (given.value("P"), *call.rest(0)) if each]
     if row.has_code and script and programs.row_of(name_of(script[0])):  # python -m twine, php artisan
         shell.follow(script, via=name)
-    elif name in ("npm", "pnpm", "yarn", "bun"):
+    elif row.has_code:
+        _code(shell, call)
+    if name in ("npm", "pnpm", "yarn", "bun"):
         _package(shell, call, directory)
+
+
+def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
+    """The command that stands in the arguments from an operand on."""
+    words, name, where = call.given.operands, call.program, programs.RUNS[effect[0]]
+    while "=" in effect and at < len(words) and ("=" in words[at] or words[at] == "-"):
+        key, _, value = words[at].partition("=")
+        shell.variables.setdefault(key, [value])
+        at += 1
+    rest = [value for option, _, value in call.given.values if option == "--entrypoint"] + call.rest(at)
+    if effect[0] in ("text", "remote"):
+        text = " ".join(rest) or (call.stdin if isinstance(call.stdin, str) and where else "")
+        shell.read_text(text, via="" if name == "eval" else name, where=where)
+    else:
+        rest = ["python", *rest] if "".join(rest[:1]).endswith(".py") else rest
+        shell.follow(rest, via=where or name, where=where, directory=call.given.value("D") if not where else "")
+
+
+def _code(shell: Shell, call: Call) -> None:
+    """The commands that code hands to a shell: code in an argument or on standard input, written here, or on disk."""
+    from . import code
+
+    body, via = code.body_of(call, shell.trace), call.program
+    script = "".join(call.given.operands[:1])
+    if not body and script.endswith(_SCRIPT_SUFFIXES):
+        body, via = read_small(joined(shell.cwd, script), shell), SCRIPT
+    if body:
+        shell.budget.take(code.BODY_COST)
+        call.code = body, via == SCRIPT
+        outer, shell.stdin = shell.stdin, None
+        for words in list(code.commands(body, call.program, is_script=via == SCRIPT))[:MAX_COMMANDS]:
+            shell.follow(words, via=via) if len(words) > 1 else shell.read_text("".join(words), via=via)
+        shell.stdin = outer
 
 
 def _shell(shell: Shell, call: Call) -> None:
@@ -87,8 +108,19 @@ def _shell(shell: Shell, call: Call) -> None:
     elif isinstance(call.stdin, str):
         shell.read_text(call.stdin, via=call.program)
     else:
-        piped = [word for each in call.sources()[:1] if each.program == "cat" for word in each.given.operands]
-        _script(shell, [word for operator, word in call.redirections if operator == "<"] + piped, call)
+        _script(shell, _fed_files(call), call)
+
+
+def _fed_files(call: Call) -> list[str]:
+    """The files on standard input: `< x`, `cat x |`"""
+    piped = [word for each in call.sources()[:1] if each.program == "cat" for word in each.given.operands]
+    return [word for operator, word in call.redirections if operator == "<"] + piped
+
+
+def _text(shell: Shell, name: str) -> str:
+    """The text of a file that the script has written, or of one on disk."""
+    own = shell.trace.files.get(joined(shell.cwd, name))
+    return own if isinstance(own, str) else read_small(joined(shell.cwd, name), shell)
 
 
 def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool = False) -> None:
@@ -217,7 +249,9 @@ def _git(shell: Shell, call: Call) -> None:
     verb, args = call.verb()
     if verb in ("checkout", "switch") and "--" not in args:
         shell.branch = next((arg for arg in args if arg[:1] != "-"), shell.branch)
-    elif verb == "submodule" and args[:1] == ["foreach"]:
+    for text in [value.partition("=")[2] for _, _, value in call.given.values if value.startswith("alias.%s=" % verb)]:
+        shell.read_text(text[1:] if text[0] == "!" else "git " + text, via="git")
+    if verb == "submodule" and args[:1] == ["foreach"]:
         shell.read_text(" ".join([arg for arg in args[1:] if arg != "--recursive"]), via="git")
 
 

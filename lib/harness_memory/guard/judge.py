@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
     from .expand import Call, Trace
     from .paths import Scope
-    from .question import Environment
 
     Finding = tuple[str, str, str]
     Found = Iterator[tuple[str, str]]
 
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
-MAX_TEXTS = 20  # of one body, for a shell
 _PLAIN_GIT = ("status", "add", "commit", "fetch", "pull", "branch", "stash", "merge", "rebase", "clone", "init", "tag")
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
 SENDERS = outputs.FETCHERS | frozenset(_TALKERS)
+_NEVER_SENT = ("SECRET_ACCESS_KEY", "PRIVATE_KEY", "SIGNING_KEY", "ENCRYPTION_KEY")  # unlike tokens
+_SEARCHERS = ("grep", "egrep", "rg", "ag")
+_LOSERS = ("find", "fd", "fdfind", "rsync", "mv", "remove-item", "ri")  # what they delete, a row does not tell
+_HISTORIES = ("archive", "log", "bundle", "format-patch")  # of git
 _HEADERS = ("-H", "--header", "-u", "--user", "-o", "--output")
 _RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
 _LOCAL = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
 _DATA_PORTS = tuple([":%d/" % port for port in (9200, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001)])
 _DESTROYING_URLS = ("_delete_by_query", "/doDelete", "/purge_cache")
 _PLACES = ("CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=", "HARNESS_MEMORY_HOME=")
-_METADATA = ("169.254.169.254", "metadata.google.internal")
-_SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
 _KINDS = ((paths.READ, "raf"), (paths.WRITE, "wtmn"), (paths.DELETE, "do"))
 _ACCESS = {kind: access for access, kinds in _KINDS for kind in kinds}
 _TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
@@ -45,14 +45,16 @@ _FILTERS = ("cat", "tee", "less", "more", "bat", "jq", "yq", "base64", "gbase64"
 _COPIERS = ("cp", "mv", "rsync", "install", "ln", "tar", "unzip")
 
 
-def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
+def findings(text: str, scope: Scope, policy: Any) -> list[Finding]:
     """All findings against a command, in its order."""
     text = text.replace("\0", "").replace("\ufeff", "")  # shells drop the one, and editors do not show the other
     if _is_bomb("".join(text[:2000].split())):
         return [("system.fork-bomb", text[:80], "")]
     if len(text) > MAX_COMMAND_CHARS:
         return [("guard.unreadable", "a command of %d characters" % len(text), "")]
-    return of_trace(expand.trace(text, scope.cwd, scope.home, scope.project, env), scope, env, policy)
+    found = expand.trace(text, scope)
+    result = [(rule, call.line(), about) for call, against in by_call(found, scope, policy) for rule, about in against]
+    return result + [finding for unread in found.unread for finding in coarse(unread, scope)]
 
 
 def _is_bomb(tight: str) -> bool:
@@ -62,18 +64,9 @@ def _is_bomb(tight: str) -> bool:
     return bool(name) and body in [form.replace("f", name) for form in ("f|f&", "f|f", "f&f&", "f&f", "f;f")]
 
 
-def of_trace(found: Trace, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
-    result: list[Finding] = []
-    for call, against in by_call(found, scope, env, policy):
-        result.extend((rule, call.line(), about) for rule, about in against)
-    for text in found.unread:
-        result.extend(coarse(text, scope))
-    return result
-
-
-def by_call(found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterator[tuple[Call, list[tuple[str, str]]]]:
+def by_call(found: Trace, scope: Scope, policy: Any) -> Iterator[tuple[Call, list[tuple[str, str]]]]:
     """Each call of a trace, with the rules against it and what they are about."""
-    judge = _Judge(found, scope, env, policy)
+    judge = _Judge(found, scope, policy)
     for call in found.calls:
         try:
             against = list(dict.fromkeys(judge.of_call(call)))
@@ -90,8 +83,8 @@ def _of_script(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
 class _Judge:
     """What all calls of a trace are judged by."""
 
-    def __init__(self, found: Trace, scope: Scope, env: Environment, policy: Any) -> None:
-        self.found, self.scope, self.env, self.policy = found, scope, env, policy
+    def __init__(self, found: Trace, scope: Scope, policy: Any) -> None:
+        self.found, self.scope, self.policy = found, scope, policy
         self.is_sourced = False  # a file of secrets is in the environment
         self.readers = {id(each): call for call in found.calls for each in call.sources()}
 
@@ -104,7 +97,8 @@ class _Judge:
             yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
         elif rule:
             yield rule, call.line()
-        if name in WORDS["deleters"]:
+        kinds = list(call.accesses())
+        if name in _LOSERS or any(kind == "d" for kind, _ in kinds):
             from . import deletes
 
             yield from deletes.check(call, self.scope, self.found)
@@ -113,8 +107,14 @@ class _Judge:
         yield from self.runs_foreign(call)
         if name in SENDERS:
             yield from self.sends(call)
-        yield from self.code(call)
-        yield from self.accessed(call)
+        elif name in WORDS["copiers"]:
+            yield from self.copies(call)
+        if call.code[0]:
+            from . import code
+
+            signs = list(code.signs(call.code[0]))
+            yield from _of_script(signs) if call.code[1] else signs
+        yield from self.accessed(call, kinds)
 
     def rule(self, word: str, call: Call, access: str = paths.READ) -> str:
         return paths.rule_for(word, access, call.cwd, self.scope)
@@ -155,13 +155,18 @@ class _Judge:
         has_mode = not any(flag.startswith("--reference") for flag in given.flags)
         mode = given.operands[0] if has_mode and given.operands else ""
         is_wide = call.program == "chmod" and mode in WORDS["wide-modes"]
+        is_setuid = call.program == "chmod" and (
+            "s" in mode.rpartition("+")[2] or (len(mode) == 4 and mode[0] in "246")
+        )
         for word in list(dict.fromkeys(given.operands[has_mode:]))[:1000] if call.where != CONTAINER else ():
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
             is_root = path in deletes.ROOTS or paths.home_relative(path, self.scope) == "~"
-            is_system = (is_root or paths.is_system(path)) and not paths.is_within(path, self.scope.places[1])
-            if is_system and (is_deep or is_wide):
-                yield "system.permissions", call.line()
-            elif is_deep and is_wide and mode.strip("0") and not paths.is_temporary(path, self.scope):
+            is_ours = paths.is_within(path, self.scope.places[1])
+            if (is_root or paths.is_system(path)) and not is_ours and (is_deep or is_wide):
+                yield "path.system" if path.startswith("/usr/local") else "system.permissions", call.line()
+            elif paths.is_temporary(path, self.scope):
+                continue
+            elif is_setuid or (is_wide and (is_deep or not is_ours) and mode.strip("0")):
                 yield "system.world-writable", call.line()
 
     def mounts(self, call: Call) -> Found:
@@ -191,7 +196,7 @@ class _Judge:
 
     def sends(self, call: Call) -> Found:
         given, name = call.given, call.program
-        if any(host in arg for arg in call.args for host in _METADATA):
+        if any(host in arg for arg in call.args for host in WORDS["metadata-hosts"]):
             yield "exfil.metadata", call.line()
         is_local = any((arg.partition("://")[2] or arg).lstrip("/").startswith(_LOCAL) for arg in call.args)
         method = (given.value("M") or "".join(given.operands[:1])).upper()
@@ -212,8 +217,11 @@ class _Judge:
         rules = {self.rule(word, each): plain(word) for word, each in files}
         if any(outputs.shows_secret(each) for each in sources) or {paths.SECRET, paths.ENV} & set(rules):
             yield "exfil.secret", rules.get(paths.SECRET) or rules.get(paths.ENV) or call.line()
+        if paths.SENSITIVE in rules:
+            yield "exfil.secret?", rules[paths.SENSITIVE]
         values = [value for option, _, value in given.values if option not in _HEADERS] + given.operands
-        if any(outputs.shows_secret(each) for value in values for each in self.found.writers("", value)):
+        shown = [each for value in values for each in self.found.writers("", value) if outputs.shows_secret(each)]
+        if any(each.program != "printenv" or each.args[0].endswith(_NEVER_SENT) for each in shown):
             yield "exfil.secret?", call.line()
         sources = sources + [each for value in (*sent, *given.operands) for each in self.found.writers("", value)]
         is_shell = given.has("-e,-c,--exec,--sh-exec") or any(each.program in SHELLS for each in sources)
@@ -221,55 +229,38 @@ class _Judge:
             yield "remote.shell", call.line()
         if any(outputs.shows_environment(each) for each in sources):
             yield "exfil.environment", call.line()
-        elif any(each.program in outputs.PACKERS or "archive" in each.args[:1] for each in sources):
+        is_fed = name in _TALKERS and (files or any(operator == "<" for operator, _ in call.redirections))
+        if is_fed or any(each.program in outputs.PACKERS or each.verb()[0] in _HISTORIES for each in sources):
             yield "exfil.tree", call.line()
 
-    # Code in a command ------------------------------------------------------------------------------
+    def copies(self, call: Call) -> Found:
+        """The whole project, the home or a main folder of it, copied to another machine."""
+        from . import deletes
 
-    def code(self, call: Call) -> Found:
-        if call.row is None or not call.row.has_code:
-            return
-        from . import code
-
-        body = code.body_of(call, self.found)
-        text = "" if body else self.script_on_disk(call)
-        if not body and not text:
-            return
-        self.found.budget.take(code.BODY_COST)
-        made = code.calls_of(body or text, call.program)
-        against = list(code.check(body or text, call, self.scope, made, self.found))
-        for command in list(dict.fromkeys(code.shell_texts(body or text, call.program, made)))[:MAX_TEXTS]:
-            scope = self.scope
-            inner = expand.trace(command, call.cwd, scope.home, scope.project, self.env, within=self.found)
-            against += [(rule, about) for rule, about, _ in of_trace(inner, scope, self.env, self.policy)]
-        if text:  # of a file on disk, the paths that it opens are its own affair
-            against = _of_script([each for each in against if each[0][:5] != "path."])
-        yield from against
-
-    def script_on_disk(self, call: Call) -> str:
-        """The text of `python x.py`, if it is small and there."""
-        names = [word for word in call.given.operands[:1] if word.endswith(_SCRIPT_SUFFIXES)]
-        if call.where or not names:
-            return ""
-        from .follow import read_small
-
-        return read_small(joined(call.cwd, names[0]), expand.Shell("", self.found, call.cwd))
+        words, has_host = call.given.operands, call.program in ("scp", "rsync")
+        remote = [at for at, word in enumerate(words) if "://" in word or (has_host and ":" in word[2:])]
+        for word in words[: max(remote, default=0)]:
+            if (
+                ":" not in word
+                and deletes.worth(paths.absolute(word, call.cwd, self.scope), self.scope, call) in deletes.GRAVE
+            ):
+                yield "exfil.tree", call.line()
 
     # Paths ------------------------------------------------------------------------------------------
 
-    def accessed(self, call: Call) -> Found:
+    def accessed(self, call: Call, kinds: list[tuple[str, str]]) -> Found:
         """What the call reads and writes."""
         for operator, word in call.redirections:
             if word.startswith(("/dev/tcp/", "/dev/udp/")) and not word[9:].startswith(_LOCAL):
                 yield "remote.shell", call.line()
             else:
                 yield from self.one("r" if operator == "<" else "w", word, call)
+                kinds = [*kinds, ("w", word)] if not call.program and operator == ">" else kinds
         if call.given.has("--help,-WhatIf,-whatif"):
             return
-        kinds = list(call.accesses())
-        is_search = call.program in ("grep", "rg", "ag")
+        is_search = call.program in _SEARCHERS
         if is_search and not any(kind == "r" for kind, _ in kinds):
-            kinds.append(("r", "."))
+            kinds = [*kinds, ("r", ".")]
         is_template = any(word.lower().endswith(_TEMPLATES) for kind, word in kinds if kind in ("r", "o"))
         is_deep = is_search and call.given.has("--hidden,-r,-R,--recursive")
         for kind, word in kinds:
@@ -278,6 +269,11 @@ class _Judge:
             if kind == "r" and is_deep and word.rstrip("/") in (TILDE, ""):
                 yield paths.SENSITIVE, plain(word)
             yield from self.one(kind, word, call)
+            if kind == "w" and call.program in ("", "dd", "truncate"):  # nothing is left of the file
+                from . import deletes
+
+                rule = deletes.target_rule(word, call, self.scope, self.found)
+                yield from [(rule, plain(word))] if rule == "delete.outside" else []
         if call.program in _COPIERS and not call.where and not call.given.has("-n,--dry-run"):
             yield from self.unpacked(call, kinds)
 
@@ -335,6 +331,8 @@ class _Judge:
         sources = [word for kind, word in kinds if kind in ("r", "o", "a")] if not is_archive else ["./"]
         for target in targets or (["."] if is_archive else []):
             path = paths.absolute(target, call.cwd, self.scope)
+            if is_archive and (path == "/" or paths.is_system(path + "/")):
+                yield "path.system", plain(target)
             for source in sources:
                 name = source.rstrip("/").rpartition("/")[2].lower()
                 is_all = source.endswith(("/", "/.", "/\ue001")) or name == ".claude"
@@ -350,8 +348,16 @@ class _Judge:
         """What shows secrets of the environment, or switches us off in it."""
         values = [each for arg in call.args for each in self.found.writers("", arg)]
         is_printed = call.program in ("echo", "printf") and any(outputs.shows_secret(each) for each in values)
-        is_seen = not (call.is_kept or call.redirections or id(call) in self.readers)
-        if is_seen and (is_printed or (self.is_sourced and outputs.shows_environment(call))):
+        is_seen = not (call.is_kept or call.redirections or call.is_piped)
+        is_listed = outputs.shows_environment(call)
+        reader = self.readers.get(id(call))
+        # `env | grep -i token`
+        sought = (
+            " ".join(reader.args).lower() if reader and reader.program in _SEARCHERS and not reader.is_piped else ""
+        )
+        if (is_listed and any(word in sought for word in WORDS["secret-words"])) or (
+            is_seen and (is_printed or (self.is_sourced and is_listed))
+        ):
             yield "secret.show", call.line()
         if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
             yield "self.uninstall", call.line()
@@ -406,7 +412,7 @@ def coarse(text: str, scope: Scope) -> list[Finding]:
         while words and (words[0] in ("sudo", "then", "do", "else", "exec", "env", "time") or "=" in words[0]):
             words = words[1:]
         call = expand.Call("".join(words[:1]), words[1:60], "/")
-        is_loss = call.program in WORDS["deleters"] or call.program in ("chmod", "chown", "dd")
+        is_loss = call.program in (*_LOSERS, "rm", "chmod", "chown", "dd")
         is_loss = is_loss and (call.given.has("-r,-R,--recursive,-delete,-exec") or "of=/" in piece)
         rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
         paths_of = [word.replace("$HOME", "~") for word in words if "/" in word and len(word) < 300]

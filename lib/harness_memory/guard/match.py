@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from .expand import Call
     from .question import Question
 
-# program: (verb and its short forms) …
-_VERBS = {
-    "npm": (("install", "i", "in", "add", "isntall"), ("uninstall", "un", "rm", "r", "remove"), ("test", "t", "tst")),
-    "pnpm": (("install", "i"), ("test", "t"), ("remove", "rm", "un", "uninstall")),
-    "bun": (("install", "i"), ("add", "a"), ("remove", "rm")),
-    "cargo": (("test", "t"), ("build", "b"), ("run", "r"), ("check", "c")),
-    "git": (("commit", "ci"), ("checkout", "co")),
-}
 MAX_UNSURE = 4  # words before the verb that may be values of options
 _ACCESS = {"w": "write", "t": "write", "m": "write", "n": "write", "d": "delete", "o": "delete"}
 _TEXT = ("g", "G", "c", "s", "S", "-")
@@ -46,6 +38,7 @@ class Facts:
 def forms_of(call: Call) -> list[list[str]]:
     """A call as people write it, with the full name of its verb: as it stands, and without options before the verb."""
     from .shell import plain
+    from .words import WORDS
 
     given, starts = call.given, [0]
     for number, place in enumerate(given.places[:MAX_UNSURE]):
@@ -54,9 +47,9 @@ def forms_of(call: Call) -> list[list[str]]:
             break
     forms = [[plain(word) for word in (call.program, *call.args[start:])] for start in dict.fromkeys(starts)]
     for words in forms:
-        for verbs in _VERBS.get(call.program, ()):
-            if words[1:2] and words[1] in verbs:
-                words[1] = verbs[0]
+        for verbs in WORDS.get("verbs-" + call.program, ()):
+            if words[1:2] and words[1] in verbs.split(","):
+                words[1] = verbs.partition(",")[0]
     return forms
 
 
@@ -70,18 +63,11 @@ def facts(question: Question) -> Facts:
     texts = [question.given.get("command")] if question.tool in tools.SHELL_TOOLS else []
     if question.tool.startswith("mcp__"):
         texts += tools.texts_to_run(question.given)
-    trace = None  # they share what reading may cost
-    for text in texts:  # grows on the way
-        trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env, trace)
+    for text in texts:
+        trace = expand.trace(str(text), question)
         found.calls += trace.calls
         for call in trace.calls:
             found.commands += forms_of(call)
-            if call.row is not None and call.row.has_code and trace.budget.left > 0:
-                from . import code
-
-                body = code.body_of(call, trace)
-                trace.budget.left -= code.BODY_COST
-                texts += code.shell_texts(body, call.program, code.calls_of(body, call.program))
             kinds = [
                 *call.accesses(),
                 *(("r" if operator == "<" else "w", word) for operator, word in call.redirections),

@@ -5,32 +5,11 @@ from __future__ import annotations
 import sys
 
 from . import expand, shell
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .question import Question
-
-# Verbs that only read, or record what this session says, each with those of its own verbs ("" for none) that do.
-# None deletes, loosens, or leaves the project.
-_FREE = {
-    **dict.fromkeys("status list show search related transcript why stats open signals doctor verify".split(), ""),
-    **dict.fromkeys("checkpoint remember rate consolidate lint rules".split(), ""),
-    "note": "add show list",
-    "briefing": "show set history",
-    "profile": "list show set",
-    "audit": "show verify stats",
-    "thread": "list",
-    "team": "list show",
-    "task": "start checkpoint done list",
-    "review": "list show",
-}
-_OPTIONS = frozenset(
-    """
-    --json --limit -n -k --branch --since --until --notes --sessions --archived --unused --grep --event --session --all
-    --topic --description --type --scope --file --done --learned --remains --tag --skill --outcome --rating --note
-    --next --blocked
-    """.split()
-)
 
 
 def is_free(question: Question) -> bool:
@@ -39,7 +18,7 @@ def is_free(question: Question) -> bool:
     if question.tool != "Bash" or not isinstance(command, str) or len(command) > 20_000 or "harness" not in command:
         return False
     live = command if '"' in command else "".join(command.split("'")[::2])
-    made = expand.trace(command, question.cwd, question.home, question.project, question.env)
+    made = expand.trace(command, question)
     if "$" in live or "`" in live or made.unread or not made.calls:
         return False
     call, is_one = made.calls[0], len(made.calls) == 1 + len(made.calls[-1].via)
@@ -58,11 +37,15 @@ def is_free(question: Question) -> bool:
         words = words[1:]
     else:
         own += ["harness", question.tree + "/bin/harness"]
-    if words[:1] + words[1:2] not in [[name, "memory"] for name in own] or words[2:3] == [] or words[2] not in _FREE:
+    if (
+        words[:1] + words[1:2] not in [[name, "memory"] for name in own]
+        or words[2:3] == []
+        or words[2] not in WORDS["free-verbs"]
+    ):
         return False
-    verb, verbs, rest = words[2], _FREE[words[2]].split(), words[3:]
+    verb, verbs, rest = words[2], WORDS.get("free-" + words[2], ()), words[3:]
     values = [word.partition("=")[2] or after for word, after in zip(rest, [*rest[1:], ""]) if word[:2] == "--"]
     # What is written must not follow the user into other projects.
     is_wide = "user" in values and verb in ("remember", "note") and rest[:1] != ["list"]
-    is_known = _OPTIONS.issuperset([word.partition("=")[0] for word in rest if word[:1] == "-"])
+    is_known = set(WORDS["free-options"]).issuperset([word.partition("=")[0] for word in rest if word[:1] == "-"])
     return is_known and not is_wide and (not verbs or "".join(rest[:1]) in verbs)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MAX_SAID_CHARS = 1 << 16
 FETCHERS = frozenset("curl wget fetch aria2c http https xh nc ncat lynx iwr irm invoke-webrequest".split())
+_LISTERS = ("env", "printenv", "set", "export", "declare")
 PACKERS = frozenset("tar gtar bsdtar zip 7z cpio pax".split())
 
 
@@ -29,9 +30,7 @@ def decodes(call: Call) -> bool:
 
 
 def shows_environment(call: Call) -> bool:
-    if call.program in ("env", "printenv"):
-        return not [arg for arg in call.args if arg not in ("-0", "--null")]
-    return (call.program == "set" and not call.args) or (call.program in ("export", "declare") and call.args == ["-p"])
+    return call.program in _LISTERS and {"-0", "--null", "-p", "-x"}.issuperset(call.args)
 
 
 def shows_secret(call: Call) -> bool:

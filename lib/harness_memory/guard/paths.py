@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .question import Environment
+    from .question import Question
 
 MAX_PATH_CHARS = 5000  # no system takes longer ones
 MAX_JUDGED = 300  # of one question; beyond that only what may be a secret, as often again
@@ -26,18 +26,21 @@ SECRET, ENV, SENSITIVE, STARTUP = "path.secret", "path.env", "path.sensitive", "
 class Scope:
     """Where a call is made: the directories that rules speak of, in the form that paths are compared in."""
 
-    def __init__(self, *, home: str, project: str, cwd: str, root: str, tree: str, env: Environment) -> None:
-        self.home = home
-        self.project = project or cwd
-        self.cwd = cwd
-        self.user = (env.get("USER") or env.get("LOGNAME") or home.rpartition("/")[2]).lower()
+    def __init__(self, question: Question) -> None:
+        self.home, self.project, self.cwd = question.home, question.project, question.cwd
+        self.env = env = question.env
         self.homes, self.root, self.tree, self.config = (
             list(dict.fromkeys([form(place), form(real(place))])) if place else []
-            for place in (home, root, tree, env.get("CLAUDE_CONFIG_DIR") or home + "/.claude")
+            for place in (
+                self.home,
+                question.root,
+                question.tree,
+                env.get("CLAUDE_CONFIG_DIR") or self.home + "/.claude",
+            )
         )
         temps = ["/tmp", "/var/tmp", "/dev/shm", "/var/folders", "/c/temp", "/c/tmp", "/c/windows/temp"]
         self.temps = temps + [form(env[name]) for name in ("TMPDIR", "TEMP", "TMP") if len(env.get(name, "")) > 2]
-        self.places = (form(cwd), form(self.project))
+        self.places = (form(self.cwd), form(self.project))
         self.memory: str | None = None  # the folder of this project's memory, once it is asked for
         self.judged: dict[tuple[str, str, str], str] = {}
 
@@ -45,12 +48,6 @@ class Scope:
 def absolute(word: str, cwd: str, scope: Scope) -> str:
     """A word as a path in the form described above; relative ones as seen from `cwd`."""
     path = "/" + word[5:].lstrip("/") if word.startswith("file:") else word
-    lower = path[:14].lower()
-    for variable in ("%userprofile%", "%homepath%", "%home%", UNKNOWN + ":userprofile", UNKNOWN + ":home"):
-        path = TILDE + path[len(variable) :] if lower.startswith(variable) else path
-    if path[:1] == TILDE and path[1:2] not in ("", "/", "\\"):
-        name, slash, rest = path[1:].replace("\\", "/").partition("/")
-        path = (TILDE if name.lower() == scope.user else "/root" if name == "root" else "/home/" + name) + slash + rest
     return form(joined(form(cwd, scope), form(path, scope)), scope)
 
 
@@ -89,7 +86,7 @@ def home_relative(path: str, scope: Scope) -> str:
             return "~" + path[len(home) :]
     pieces = path.split("/")
     depth = {"root": 2, "home": 3, "users": 3, "c": 4 if pieces[2:3] == ["users"] else 0}.get("".join(pieces[1:2]), 0)
-    if depth and len(pieces) >= depth and pieces[depth - 1] not in ("", "shared", "public"):
+    if depth and len(pieces) >= depth and pieces[depth - 1]:
         return "/".join(["~", *pieces[depth:]])
     return path
 
@@ -124,11 +121,7 @@ def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[
 
 def _samples(piece: str, access: str) -> tuple[str, ...]:
     """The names that a pattern may be meant to complete to."""
-    if GLOBS.isdisjoint(piece) or access == DELETE:  # what is in the folder goes; that is judged as such
-        return ()
     own = WORDS["own-samples"] if access == WRITE else ()
-    if piece[:1] == STAR and piece[-4:] in (".key", ".pem", "_rsa"):  # `*.yml` does not aim at secrets.yml
-        return (*own, "server.key", "key.pem", "id_rsa")
     is_open = piece[:1] == STAR or piece.startswith(".git") or (piece[:1] != "." and len(piece) < 3)
     return own if is_open else (*own, *WORDS["samples"])
 
@@ -181,7 +174,7 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     below = local[2:] + "/" if local[:2] == "~/" else ""
     if below.startswith(WORDS["secret-home"]) or below == ".aws/" or path.startswith(WORDS["secret-system"]):
         return SECRET
-    if pieces[1:2] == ["proc"] and name in ("environ", "mem") and len(pieces) > 3 and pieces[2] != "self":
+    if path.startswith("/proc/") and name in ("environ", "mem") and "/self/environ" not in path:
         return SENSITIVE
     if below.startswith(WORDS["sensitive-home"]):
         return SENSITIVE
@@ -191,17 +184,21 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     is_key = name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
     if name in WORDS["secret-names"] or is_key:
         return SECRET
-    return ENV if is_env(name) else SENSITIVE if _is_sensitive(path, name) else ""
+    return ENV if is_env(name) else SENSITIVE if _is_sensitive(path, name, local) else ""
 
 
-def _is_sensitive(path: str, name: str) -> bool:
-    if name in WORDS["sensitive-names"] or path.startswith("/etc/sudoers"):
+def _is_sensitive(path: str, name: str, local: str) -> bool:
+    if name in WORDS["sensitive-names"] or path.startswith("/etc/sudoers") or path.endswith(WORDS["secret-anywhere"]):
         return True
     if name.endswith(WORDS["sensitive-suffixes"]):
         is_public = name.endswith((".pem", ".key")) and any(part in name for part in WORDS["harmless-key"])
         return not (is_public or len(name) < 5 or path.startswith("/etc/ssl/certs/"))
-    plain = name.replace("-", "").replace("_", "")
-    return name.endswith(".json") and (plain.startswith("clientsecret") or "serviceaccount" in plain)
+    *words, suffix = name.replace("-", ".").replace("_", ".").split(".")
+    kinds = WORDS["home-secret-words"] if local[:3] == "~/." else WORDS["secret-stems"]
+    is_named = not {suffix, *words}.isdisjoint(kinds) and suffix in WORDS["data-suffixes"] + kinds
+    is_named = is_named and set(words).isdisjoint(WORDS["harmless-env"])
+    plain = "".join(words)
+    return is_named or (suffix == "json" and (plain.startswith("clientsecret") or "serviceaccount" in plain))
 
 
 def is_env(name: str) -> bool:
@@ -223,8 +220,6 @@ def own_rule(path: str, access: str, scope: Scope) -> str:
         return "self.guard" if access == DELETE else "self.settings"
     if path.endswith(("/.claude/settings.json", "/.claude/settings.local.json", "/.claude/guard.json")):
         return "self.project-settings"
-    if name == "managed-settings.json":
-        return "self.settings"
     is_code = any(is_within(path, tree) and not is_within(scope.places[1], tree) for tree in scope.tree)
     return "self.guard" if is_code else ""
 

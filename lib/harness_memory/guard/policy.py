@@ -182,7 +182,7 @@ def _fits_call(wanted: dict[str, str], call: Call) -> bool:
         mark + wanted[key].replace(" ", ",") for mark, key in (("+", "flags"), ("!", "unless")) if wanted.get(key)
     ]
     is_meant = call.program in wanted["program"].replace("|", " ").split()
-    return is_meant and programs.applies(call.program, effect, call.given)
+    return is_meant and programs.applies(call.program, effect, call.given) >= 0
 
 
 def report(root: str, launch_dir: str, project_dir: str, session: str, now: float) -> list[str]:

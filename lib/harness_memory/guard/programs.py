@@ -23,6 +23,7 @@ _EXCUSES = frozenset(
 )
 _VERSIONED = frozenset("python pypy node ruby perl php pip lua clang gcc psql java ipython".split())
 MAX_OPERANDS = 400
+RUNS = {"run": "", "in": "container", "text": "", "remote": "remote"}  # where
 
 _rows: dict[str, Row | None] = {}
 
@@ -48,8 +49,9 @@ class Row:
                 self.operands.append(token)
         self.has_code = not {"c", "f", "f?"}.isdisjoint([*self.operands, *self.values.values()])
         # All that follows the operand at this place belongs to the command or script that it names.
-        ends = [at for at, kind in enumerate(self.operands) if kind in ("x", "S", "S@", "f", "f?", "F")]
-        self.end = ends[0] - self.operands.count("=") if ends else MAX_OPERANDS
+        ends = [at for at, kind in enumerate(self.operands) if kind in ("f", "f?", "F")]
+        ends += [each.count("-") for each in self.effects if each[0] in RUNS and {*each[1:]} <= {"-", "=", "!-v,-V"}]
+        self.end = min(ends, default=MAX_OPERANDS)
 
 
 class Arguments:
@@ -138,7 +140,7 @@ def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
     taken = {"G": ("g?", "f?"), "c": ("f?",)}  # instead of that operand
     left_out = [each for _, kind, _ in given.values for each in taken.get(kind, ())]
     kinds = [each for each in row.operands if each not in left_out]
-    if kinds == ["e*"] and any(command_at(given, effect) >= 0 for effect in row.effects):
+    if any(command_at("", effect, given) >= 0 for effect in row.effects):
         kinds = ["-*"]  # of that command, which is a call of its own
     yield from ((kind, value) for _, kind, value in given.values)
     words = [word for word in given.operands if word]
@@ -156,11 +158,9 @@ def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
         yield (changed if changed and kind in ("r", "w", "d", "o") else kind), word
 
 
-def command_at(given: Arguments, effect: list[str]) -> int:
+def command_at(name: str, effect: list[str], given: Arguments) -> int:
     """Where, among the operands, stands the command that this effect runs; -1 when it does not apply."""
-    if effect[:1] not in (["run"], ["in"]):
-        return -1
-    at = _in_order([token for token in effect[1:] if token not in ("-", "--")], given)
+    at = applies(name, [token for token in effect if token not in ("-", "=")], given) if effect[0] in RUNS else -1
     return at + effect.count("-") if at >= 0 else -1
 
 
@@ -169,11 +169,12 @@ def effect_of(name: str, row: Row, given: Arguments) -> str:
     is_help = given.flags[-1:] == ["-h"] and "-h" not in row.values and len(row.effects) > 1
     if is_help or "help" in given.operands[:2] or not _EXCUSES.isdisjoint([flag.lower() for flag in given.flags]):
         return ""
-    ours = [effect for effect in row.effects if effect[:1] not in ([], ["run"], ["in"])]
-    return next((effect[0] for effect in ours if applies(name, effect, given)), "")
+    ours = [effect for effect in row.effects if effect[0] not in RUNS]
+    return next((effect[0] for effect in ours if applies(name, effect, given) >= 0), "")
 
 
-def applies(name: str, effect: list[str], given: Arguments) -> bool:
+def applies(name: str, effect: list[str], given: Arguments) -> int:
+    """The place after the verbs of an effect among the operands; -1 where it does not apply."""
     verbs = []
     options = {*given.flags, *[value for _, _, value in given.values]}
     for token in effect[1:]:
@@ -189,19 +190,14 @@ def applies(name: str, effect: list[str], given: Arguments) -> bool:
         elif mark == "?":
             is_met = any(UNKNOWN in word for word in given.operands)
         if not is_met:
-            return False
-    return _in_order(verbs, given) >= 0
-
-
-def _in_order(verbs: list[str], given: Arguments) -> int:
-    """The place after the verbs, which begin the operands; -1 where they do not."""
-    at, words = 0, given.operands
+            return -1
+    at, operands = 0, given.operands
     if verbs and "@" in verbs[0]:
-        return next((place + 1 for place, word in enumerate(words[:4]) if _is_one(verbs[0], word)), -1)
+        return next((place + 1 for place, word in enumerate(operands[:4]) if _is_one(verbs[0], word)), -1)
     for verb in verbs:
-        while at < len(words) and at in given.unsure and not _is_one(verb, words[at]):
+        while at < len(operands) and at in given.unsure and not _is_one(verb, operands[at]):
             at += 1
-        if at >= len(words) or not _is_one(verb, words[at]):
+        if at >= len(operands) or not _is_one(verb, operands[at]):
             return -1
         at += 1
     return at
@@ -213,12 +209,12 @@ def _is_one(alternatives: str, word: str) -> bool:
         head, star, tail = each.partition("*")
         if each == lower or (star and lower.startswith(head) and lower.endswith(tail)):
             return True
-        if each == "@" and _destroys(lower, DESTROYS):
+        if each == "@" and is_destroying(lower):
             return True
     return False
 
 
-def _destroys(word: str, words: frozenset[str]) -> bool:
+def is_destroying(word: str, words: frozenset[str] = DESTROYS) -> bool:
     return not words.isdisjoint(word.replace("_", "-").replace(":", "-").replace(".", "-").split("-"))
 
 
@@ -227,4 +223,4 @@ def unknown_effect(word: str, args: list[str]) -> bool:
     if "/" in word or "." in word or not _EXCUSES.isdisjoint(args):
         return False
     operands = [arg for arg in args[:8] if arg[:1] != "-"]
-    return any(_destroys(each.lower(), SEVERE) and len(each) < 30 and "=" not in each for each in operands[:3])
+    return any(is_destroying(each.lower(), SEVERE) and len(each) < 30 and "=" not in each for each in operands[:3])

@@ -59,7 +59,7 @@ class Question:
     def scope(self) -> Any:
         from .paths import Scope
 
-        return Scope(home=self.home, project=self.project, cwd=self.cwd, root=self.root, tree=self.tree, env=self.env)
+        return Scope(self)
 
 
 def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
@@ -73,11 +73,11 @@ def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
     if question.tool == "Bash":
         from .judge import findings as of_command  # without the module of all other tools
 
-        found = of_command(str(command), question.scope(), question.env, policy)
+        found = of_command(str(command), question.scope(), policy)
     else:
         from .tools import findings as of_tool
 
-        found = of_tool(question.tool, question.given, question.scope(), question.env, policy)
+        found = of_tool(question.tool, question.given, question.scope(), policy)
     if policy is not None and policy.custom:
         from . import match
 

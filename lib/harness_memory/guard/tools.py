@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
     from .paths import Scope
-    from .question import Environment
 
     Finding = tuple[str, str, str]
     Judge = Callable[[str], list[Finding]]
@@ -30,13 +29,13 @@ MAX_VALUES = 250
 MAX_CONTENT_CHARS = 50_000
 
 
-def findings(tool: str, given: Mapping[str, Any], scope: Scope, env: Environment, policy: Any) -> list[Finding]:
+def findings(tool: str, given: Mapping[str, Any], scope: Scope, policy: Any) -> list[Finding]:
     """All findings against a call of a tool: (rule, the call, the path)."""
 
     def judge(text: str) -> list[Finding]:
         from .judge import findings as judged  # most calls never load its reader
 
-        return judged(text, scope, env, policy)
+        return judged(text, scope, policy)
 
     if tool in SHELL_TOOLS:
         text = str(given.get("command") or "")
@@ -57,7 +56,7 @@ def findings(tool: str, given: Mapping[str, Any], scope: Scope, env: Environment
         found += _content(tool, given, {rule for rule, _, _ in found}, judge)
     elif tool.startswith("mcp__"):
         found += _of_server(tool, given, judge)
-    elif tool == "WebFetch" and "169.254.169.254" in str(given.get("url")):
+    elif tool == "WebFetch" and any(host in str(given.get("url")) for host in WORDS["metadata-hosts"]):
         found.append(("exfil.metadata", tool, str(given["url"])[:200]))
     return found
 
@@ -168,6 +167,5 @@ def _of_path(access: str, word: str, given: Mapping[str, Any], scope: Scope) -> 
         from . import deletes
         from .expand import Call, Trace
 
-        nothing = Trace(scope.home, scope.project, None)  # type: ignore[arg-type]
-        return deletes.target_rule(text, Call("rm", [], scope.cwd), scope, nothing)
+        return deletes.target_rule(text, Call("rm", [], scope.cwd), scope, Trace(scope))
     return rule
