@@ -38,7 +38,7 @@ _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
 _UNKNOWN_IN_TALK = 0.6
 _QUESTION_CHARS = 240
-_SCORE_MIN = 0.42  # of the best, to be shown
+_SCORE_MIN = 0.4  # of the best, to be shown
 _FILES_CHARS = 540
 
 
