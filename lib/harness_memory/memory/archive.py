@@ -80,8 +80,7 @@ def lock(project_dir: str) -> contextlib.AbstractContextManager[object]:
 def paths(project_dir: str) -> list[str]:
     """The archives of a project, then the episodes that retention moved there, each oldest first."""
     names = files.names(folder(project_dir))
-    stems = sorted(name[: -len(ENDING)] for name in names if name.endswith(ENDING))
-    archives = [stem + ENDING for stem in stems]
+    archives = [name for name in names if name.endswith(ENDING)]
     return [os.path.join(folder(project_dir), name) for name in (*archives, *filter(sessions.is_episode_name, names))]
 
 

@@ -36,13 +36,10 @@ class Source:
         self.path, self.project, self.size, self.modified = path, project, info.st_size, info.st_mtime
         self.cwd, self.root = str(entry["cwd"]), str(entry.get("uuid") or "")
         self.channel = str(entry.get("entrypoint") or "")[:40]
-        started = clock.parse(entry.get("timestamp")) or self.modified
-        # A start long after the last entry is a wrong clock's.
-        self.started = started if started <= self.modified + settings.DAY_SECONDS else self.modified
+        self.started = clock.parse(entry.get("timestamp")) or self.modified
+        # A fork begins with a copy of its parent's entries, and a person may have copied a file under another name.
         named = os.path.basename(path)[: -len(".jsonl")]
-        # A fork begins with a copy of its parent: only its end names itself.
-        is_named = b'"sessionId":"%b"' % named.encode("utf-8", "replace") in files.read_part(path, 65536, from_end=True)
-        self.session_id = named if is_named else str(entry["sessionId"])
+        self.session_id = named if len(named) == 36 else str(entry["sessionId"])
 
 
 def paths(config_dir: str) -> list[str]:
