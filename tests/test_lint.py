@@ -62,7 +62,7 @@ def test_every_kind_of_finding_is_found_in_its_sample(tmp_path: Path, shelf: not
     shutil.copytree(DATA / "findings", shelf.folder)
     Path(shelf.path("unreadable")).write_bytes(b"- by \xff\xfe hand\n")
     for path in Path(shelf.folder).iterdir():
-        os.utime(path, (0, 0) if path.stem == "unused" else (NOW, NOW))
+        os.utime(path, (NOW, NOW))
     kinds: dict[str, list[str]] = {"a-fine": []}
     for finding in findings(tmp_path):
         kinds.setdefault(Path(finding.file).stem, []).append(finding.kind)
@@ -96,11 +96,9 @@ def test_a_date_in_a_note_that_grew_is_offered_but_not_written(shelf: notebook.S
     assert lint.correct(note) == []
 
 
-def test_a_note_without_frontmatter_gets_one() -> None:
-    note = notes.parse("auth", "# Auth\n\n- Tokens expire\n")
-    lint.correct(note)
-    again = notes.parse("auth", notes.render(note))
-    assert (again.name, again.description, again.type, again.problems) == ("Auth", "Tokens expire", "project", [])
+def test_a_note_that_nobody_verified_for_long_is_stale(tmp_path: Path, shelf: notebook.Shelf) -> None:
+    put(shelf, made("a", "Fact", day="2026-01-01"))
+    assert [(each.kind, each.what) for each in findings(tmp_path)] == [("stale", "not verified since 2026-01-01")]
 
 
 # compact -------------------------------------------------------------------------------------------

@@ -71,8 +71,8 @@ def test_every_session_of_the_checkout_reads_the_note(shop: World, tmp_path: Pat
     assert FACT in other.memory("show", "cart-totals").stdout
     assert "team/cart-totals" in other.memory("search", "totals").stdout
     (shop.repo / "cart.py").write_text("x = 2\n", "utf-8")
-    assert "perhaps outdated: cart.py changed since" in context(other)
-    assert "changed or missing since it was verified: cart.py" in other.memory("lint").stdout
+    assert "CHECK: changed or gone since it was verified: cart.py" in context(other)
+    assert "changed or gone since it was verified: cart.py" in other.memory("lint").stdout
     support.git(shop.repo, "add", "-A")
     support.git(shop.repo, "commit", "-q", "-m", "Share a note")
     support.git(shop.repo, "worktree", "add", "-q", str(tmp_path / "tree"))

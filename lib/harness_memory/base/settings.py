@@ -177,7 +177,7 @@ DEEDS_KEPT = 120  # the last files changed and commands run of a session, each o
 NOTE_LINES = 200  # a longer topic is to be summarised
 NOTE_NAME_CHARS = 80
 NOTE_DESCRIPTION_CHARS = 160
-NOTE_UNUSED_DAYS = 182  # six months without use or verification
+NOTE_UNUSED_DAYS = 182  # six months without verification
 NOTES_INDEX_LINES = 200  # a longer index is not read
 NOTES_INDEX_BYTES = 25 * 1024
 

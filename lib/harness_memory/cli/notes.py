@@ -29,7 +29,7 @@ def select(call: Call) -> list[Note]:
         is_wanted = wanted("type") in (None, note.type) and wanted("scope") in (None, note.scope)
         day = clock.parse(note.day + "T00:00:00Z") or 0.0
         is_in_time = (wanted("since") or 0.0) - settings.DAY_SECONDS <= day < (wanted("until") or float("inf"))
-        is_unused = not wanted("unused") or lint.is_unused(call.shelf(note.scope), note, call.now)
+        is_unused = not wanted("unused") or note.is_old(call.now)
         selected += [note] if is_wanted and is_in_time and is_unused else []
     return sorted(selected, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
 
@@ -50,7 +50,6 @@ def show(call: Call) -> int:
 
 
 def show_note(call: Call, note: Note) -> int:
-    call.shelf(note.scope).mark_used(note.slug)
     stale = note.stale_files(call.project.root)
     if call.json:
         return call.answer({**described(note), "stale_files": stale}, ())
@@ -144,7 +143,7 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, A
         _restrain(made, shelf.note(made.slug))
     shelf.put(made, call.now)
     saved = shelf.note(made.slug) or made
-    findings = [*lint.check_note(saved, call.project.root)]
+    findings = [*lint.check_note(saved, call.project.root, call.now)]
     findings += [each for each in lint.check_pairs(read_all(call.shelves), last=saved.ref) if each.file == saved.path]
     when, after, step = (", ".join([each.partition(": ")[2] for each in saved.patterns(key)]) for key in notes.PATTERNS)
     verb = binding.VERBS.get(binding.firmness(saved), "")
@@ -217,10 +216,9 @@ def remove(call: Call) -> int:
 
 def supersede(call: Call) -> int:
     old, new = call.find_note(call.old), call.find_note(call.new, is_readable=True)
-    if old.ref == new.ref:
-        raise Refusal("a note cannot supersede itself: %s" % old.ref)
+    if old.ref == new.ref or old.scope != new.scope:
+        raise Refusal("%s cannot supersede %s: only another note of its own scope" % (new.ref, old.ref))
     with call.writing(new.scope) as shelf:
         new = call.find_note(new.ref, is_readable=True)
-        ref = old.slug if old.scope == new.scope else old.ref
-        new.fields["supersedes"] = [*dict.fromkeys([*new.items("supersedes"), ref])]
+        new.fields["supersedes"] = [*dict.fromkeys([*new.items("supersedes"), old.slug])]
         return call.answer(*_saved(call, shelf, new, "%s is superseded: it stays on disk. Written" % old.ref))

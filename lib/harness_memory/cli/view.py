@@ -21,7 +21,6 @@ from ..audit import trail
 from ..base import clock, files, settings
 from ..inject.injection import load_receipt
 from ..memory import records
-from ..notes import lint
 from ..notes import shelf as notebook
 from ..project import identity
 from .call import Call, project_name
@@ -91,8 +90,6 @@ def _session(record: records.Record) -> dict[str, Any]:
 def _notes(shelf: notebook.Shelf, root: str) -> list[dict[str, Any]]:
     now, rows = time.time(), []
     for note in notebook.read_all([shelf]):
-        stale = [finding.what for finding in lint.check_note(note, root) if finding.kind == "stale"] if root else []
-        state = note.fate or ("; ".join(stale)) or ("unused" if lint.is_unused(shelf, note, now) else "")
-        row = {**described(note), "slug": note.slug, "state": state}
+        row = {**described(note), "slug": note.slug, "state": note.fate or note.doubt(root, now)}
         rows.append({key: each for key, each in row.items() if each})
     return rows

@@ -50,13 +50,6 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             from ..memory import views
 
             views.refresh(run.project_dir, run.patience(), session.episode_name, state.episode)
-        if state.notes_read:
-            from ..notes import shelf
-
-            for each in shelf.shelves(run.store_root, run.project_dir):
-                for folder, name in map(os.path.split, state.notes_read):
-                    if folder == each.folder:
-                        each.mark_used(name[: -len(".md")])
         injected = os.path.join(session.dir, settings.INJECTED_FILE)
         if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):
             from ..inject import usefulness

@@ -50,7 +50,7 @@ def notes(
     if os.path.isdir(os.path.join(project.root, settings.CLAUDE_DIR, settings.STORE_DIR)):
         from ..notes import team
 
-        indexes.append((settings.TEAM_SCOPE, pages.Curated("", team.lines(store_root, project.root))))
+        indexes.append((settings.TEAM_SCOPE, pages.Curated("", team.lines(store_root, project.root, now))))
     indexes += [("user", pages.read(os.path.join(store_root, settings.USER_DIR, settings.NOTES_INDEX_FILE)))]
     if session_dir and os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
         from ..notes import index, shelf
@@ -67,12 +67,11 @@ def notes(
         part.missing += page_part.missing
         names: set[str] = set()
         for text in page_part.lines:
-            slug, replaced = index.read_line(text)
+            slug = index.slug_of(text)
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
-            if not text.strip() or is_heading or hidden.intersection((slug, "%s/%s" % (scope, slug))):
+            if not text.strip() or is_heading or slug in hidden:
                 continue
-            replaced = replaced if scope != settings.TEAM_SCOPE else []  # a repository hides nothing of one's own
-            names.update(filter(None, (slug, *replaced)))
+            names.update([slug] if slug else [])
             if _normal(text) not in in_client:
                 home, day = os.path.dirname(page.path), index.day_of(text) if page.path else ""
                 said = text.lstrip("-* ").replace(" · " + day, "") if day else text.lstrip("-* ")
@@ -109,8 +108,7 @@ def _doubt(line: str, slug: str, scope: str, home: str, root: str, now: float) -
     from ..notes.shelf import Shelf
 
     note = Shelf(scope, home).note(slug)
-    doubt = note.doubt(root, now) if note else ""
-    return neutral.line(" · CHECK: %s" % doubt) if doubt else ""
+    return neutral.line(note.mark(root, now)) if note else ""
 
 
 def by_relevance(part: Part, context: list[str]) -> Part:

@@ -69,7 +69,7 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[arc
 def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs: list[str]) -> None:
     """The note, its former versions in every scope, its drafts, and what receipts say of it."""
     whole = shelf.note(note.slug) or note
-    paths = [shelf.path(note.slug), shelf.used(note.slug)]
+    paths = [shelf.path(note.slug), os.path.join(shelf.home, settings.STATE_DIR, "used", note.slug)]  # marks of 0.1
     for home in {each.home for each in (shelf, *reach) if each.home}:
         drafts, draft = _listed(home, settings.STATE_DIR, settings.DRAFTS_DIR), "note-%s." % note.slug
         paths += [path for path in drafts if os.path.basename(path).startswith(draft)]

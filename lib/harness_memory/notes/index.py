@@ -4,7 +4,6 @@
 
     - [Parser](LEARNING/topics/parser.md): How errors read · project · 2026-11-16 · about src/parser.py
     - [No npm](LEARNING/topics/no-npm.md): We use pnpm · feedback · 2026-11-16 · denies
-    - [Editor](LEARNING/topics/editor.md): Use tabs · user · 2026-11-16 · instead of user/tabs
     - (12 more notes are not listed; all of them: harness memory list --notes)
 
 Ranked by the day a note was last known to be true, with a head start by type. At most 200 lines and 25 KB.
@@ -23,7 +22,6 @@ TOPICS = settings.LEARNING_DIR + "/" + settings.TOPICS_DIR
 FOLDERS = {"local": settings.LOCAL_DIR, settings.TEAM_SCOPE: settings.CLAUDE_DIR + "/" + settings.STORE_DIR}
 _HEAD = "# Notes\n\n"
 _MORE = "- (%d more note%s not listed; all of them: harness memory list --notes)\n"
-_INSTEAD = " · instead of "
 _ABOUT = "about "
 
 
@@ -46,18 +44,13 @@ def render_line(note: Note) -> str:
     about = "- [%s](%s/%s.md): %s" % (name, folder, note.slug, one_line(note.description))
     facts = [cut(about, settings.CURATED_LINE_CHARS - 100), note.type, *([note.day] if note.day else [])]
     facts += filter(None, [VERBS.get(firmness(note))])
-    facts += [_ABOUT + ", ".join(map(one_line, note.files))] if note.files else []
-    elsewhere = [one_line(ref) for ref in note.items("supersedes") if "/" in ref]
-    return " · ".join(facts) + (_INSTEAD + ", ".join(elsewhere) if elsewhere else "")
+    return " · ".join([*facts, *([_ABOUT + ", ".join(map(one_line, note.files))] if note.files else [])])
 
 
-def read_line(line: str) -> tuple[str, list[str]]:
-    """The slug that a line points to ("" for any other line), and the notes it replaces."""
-    head, _, rest = line.partition(".md): ")
-    folder, slash, slug = head.rpartition("](")[2].rpartition("/")
-    if not slash or folder not in (TOPICS, *FOLDERS.values()):
-        return "", []
-    return slug, line.rpartition(_INSTEAD)[2].split(", ") if _INSTEAD in rest else []
+def slug_of(line: str) -> str:
+    """Of the note that a line points to; "" for any other line."""
+    folder, _, slug = line.partition(".md): ")[0].rpartition("](")[2].rpartition("/")
+    return slug if folder in (TOPICS, *FOLDERS.values()) else ""
 
 
 def day_of(line: str) -> str:
@@ -67,7 +60,7 @@ def day_of(line: str) -> str:
 
 def files_of(line: str) -> list[str]:
     """The files that the note of a line is about."""
-    parts = [part for part in line.partition(_INSTEAD)[0].split(" · ")[1:] if part.startswith(_ABOUT)]
+    parts = [part for part in line.split(" · ")[1:] if part.startswith(_ABOUT)]
     return parts[-1][len(_ABOUT) :].split(", ") if parts else []
 
 

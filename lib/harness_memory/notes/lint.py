@@ -23,32 +23,19 @@ from ..base.redact import redact
 from ..base.text import cut
 from . import binding, index
 from .note import Note, is_fence
-from .shelf import CONFLICT, Shelf, holding, read_all
+from .shelf import CONFLICT, Shelf, read_all
 
-_CODE_LINES = 12  # a longer listing belongs into the repository
 _SHOWN_CHARS = 80
-_REMEDIES = {
-    "narrative": "state the fact alone",
-    "relative-date": "write the day",
-    "secret": "remove it, as --fix does",
-    "duplicate": "keep one of them; harness memory compact merges those of one scope",
-    "near-duplicate": "keep the better one; drop the other: harness memory note edit NAME --drop TEXT",
-    "contradiction": "if so, drop the one that no longer holds, or: harness memory note supersede OLD NEW",
-    "stale": "check that it still holds, then: harness memory note edit NAME --verified",
-    "unused": "verify it (note edit NAME --verified), or: harness memory note remove NAME",
-    "long": "keep the facts that still hold, condense related ones, or split the topic",
-    "code": "keep it in the repository, and here the path and what to know of it",
-    "frontmatter": "correct it: harness memory note edit NAME",
-    "unreadable": "split the topic, or move it out of the store; archive/notes may hold a former version",
-    "conflict": "resolve the conflict: keep one version, remove the marks",
-    "index": "merge topics, or remove what is not needed: harness memory compact, then list --unused",
-}
+with open(__file__[: -len(".py")] + ".txt", encoding="utf-8") as _file:
+    _rows = [line.partition(": ") for line in _file.read().split("\n")]
+_REMEDIES = {name: text for name, _, text in _rows if name != "one of"}
+_KINDS = [words for name, _, words in _rows if name == "one of"]  # two facts on a subject that choose two disagree
 _ALIKE = {"duplicate": "says what", "near-duplicate": "says nearly what", "contradiction": "perhaps contradicts what"}
 _LEARNED = r"(?:learn(?:ed|t)|discovered|found(?: out)?|noticed|realised|realized|figured out|saw)"
 _OPENING = re.compile(
     r"(?i)^(?:(?:today|yesterday|so|then|finally|also|just now),?\s+)?"
     r"(?:(?:i|we|you|claude|the agent)(?:'ve| have| had)?(?: just| finally| also)? %s"
-    r"|til|it turn(?:s|ed) out|turns out|note to self)(?P<that>,? that\b|:|,)?\s*" % _LEARNED
+    r"|til|it turn(?:s|ed) out|turns out|note to self)(?:,? that\b|:|,)\s*(?=\S+ \S)" % _LEARNED
 )
 _STORY = re.compile(
     r"(?i)(?:^|(?<=[.!?;] ))(?:today (?:i|we)\b"
@@ -76,16 +63,6 @@ _STOP = re.compile(
 _VALUE = re.compile(
     r".*\d.*|not|never|no|none|nor|cannot|without|off|\w+n't|true|false|yes|(?:en|dis)abled?|allowed|forbidden"
 )
-# One of a kind is usually chosen: two facts on one subject that name two of them disagree.
-_KINDS = (
-    "postgres postgresql mysql mariadb mongodb mongo sqlite oracle dynamodb cassandra couchdb",
-    "npm pnpm yarn bun", "pip poetry pipenv uv conda", "react vue angular svelte solid jquery ember preact",
-    "jest vitest mocha jasmine ava", "pytest unittest nose", "django flask fastapi", "express fastify koa hono",
-    "webpack vite rollup esbuild parcel", "redis memcached", "kafka rabbitmq nats sqs", "aws azure gcp",
-    "jenkins circleci travis buildkite", "docker podman", "terraform pulumi cloudformation", "rest graphql grpc",
-    "tabs spaces", "rebase squash", "eslint biome", "black ruff yapf", "maven gradle", "main master", "utc local",
-    "camelcase snake_case", "yaml toml json", "monday tuesday wednesday thursday friday saturday sunday",
-)  # fmt: skip
 _SAME = {"postgresql": "postgre", "mongo": "mongodb"}
 _LINKING = re.compile("use|using|used|for|with|from|keep|kept|hold|store|stored|live|run|via")
 _NEGATIONS = re.compile(r"not|never|no|none|nor|cannot|without|\w+n['’]t")
@@ -111,10 +88,10 @@ def reword(text: str, day: str) -> tuple[str, list[tuple[str, str, bool]]]:
     """A statement of a `day`, corrected as far as nothing gets lost, and its findings: kind, what, is it corrected."""
     findings, fact, match = [], text, _OPENING.match(text)
     shown, noon = cut(text, _SHOWN_CHARS), clock.parse(day + "T12:00:00Z")
-    while match and match["that"] and len(fact[match.end() :].split()) > 1:  # "Today we found that it turns out that …"
+    while match:  # "Today we found that it turns out that …"
         fact = fact[match.end()].upper() + fact[match.end() + 1 :]
         match = _OPENING.match(fact)
-    if fact != text or match or _STORY.search(text):
+    if fact != text or _STORY.search(text):
         more = '; the fact is "%s"' % cut(fact, _SHOWN_CHARS) if fact != text else ""
         findings.append(("narrative", 'is a story: "%s"%s' % (shown, more), fact != text))
 
@@ -180,51 +157,30 @@ def is_negation(word: str) -> bool:
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
     """All findings in the notes of these shelves; `root` is the project's directory."""
     all_notes = read_all(places)
-    findings = [finding for note in all_notes for finding in check_note(note, root)]
-    findings += check_pairs(all_notes)
-    for shelf in [shelf for shelf in places if shelf.home]:
-        missing = index.render(holding([shelf]))[1]
-        if missing:
-            what = "is full: %d notes are not listed" % missing
-            findings.append(Finding(shelf.index, 1, "index", what, _REMEDIES["index"], False))
-        for note in [note for note in all_notes if note.scope == shelf.scope and is_unused(shelf, note, now)]:
-            day = clock.iso(shelf.last_used(note))[:10]
-            findings.append(_finding(note, 1, "unused", "neither used nor verified since %s" % day))
-    return findings
+    findings = [finding for note in all_notes for finding in check_note(note, root, now)]
+    return [*findings, *check_pairs(all_notes)]
 
 
-def is_unused(shelf: Shelf, note: Note, now: float) -> bool:
-    return bool(shelf.home) and shelf.last_used(note) < now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
-
-
-def check_note(note: Note, root: str) -> Iterator[Finding]:
+def check_note(note: Note, root: str, now: float) -> Iterator[Finding]:
     if note.is_unreadable:
         line, what = note.problems[0]
         yield _finding(note, line, "conflict" if note.fate == CONFLICT else "unreadable", what)
         return
-    lacks = _lacks(note)
-    if lacks:
-        yield _finding(note, 1, "frontmatter", "lacks %s in its frontmatter" % ", ".join(lacks), is_fixable=True)
     for line, what in note.problems:
         yield _finding(note, line, "frontmatter", what)
     day, is_certain = _written(note)
-    texts = {str(note.fields.get("description") or ""): 1, **{fact.text: fact.line for fact in note.facts}}
-    for text, line in texts.items():
-        if redact(text) != text:
-            yield _finding(note, line, "secret", "holds a secret", is_fixable=True)
+    for fact in note.facts:
+        if redact(fact.text) != fact.text:
+            yield _finding(note, fact.line, "secret", "holds a secret", is_fixable=True)
             continue
-        for kind, what, is_fixable in reword(text, day)[1]:
-            yield _finding(note, line, kind, what, is_fixable and (is_certain or kind == "narrative"))
-    fences = [number for number, row in enumerate(note.body) if is_fence(row)]
-    for begin, end in zip(fences[::2], fences[1::2]):
-        if end - begin - 1 > _CODE_LINES:
-            yield _finding(note, note.head_lines + begin + 1, "code", "holds a listing of %d lines" % (end - begin - 1))
+        for kind, what, is_fixable in reword(fact.text, day)[1]:
+            yield _finding(note, fact.line, kind, what, is_fixable and (is_certain or kind == "narrative"))
     size = note.head_lines + len(note.body)
     if size > settings.NOTE_LINES:
         yield _finding(note, settings.NOTE_LINES, "long", "has %d lines" % size)
-    stale = note.stale_files(root) if note.scope != "user" else []
-    if stale:
-        yield _finding(note, 1, "stale", "changed or missing since it was verified: %s" % ", ".join(stale))
+    doubt = note.doubt(root, now)
+    if doubt:
+        yield _finding(note, 1, "stale", doubt)
 
 
 def check_pairs(all_notes: list[Note], last: str = "") -> Iterator[Finding]:
@@ -242,18 +198,10 @@ def check_pairs(all_notes: list[Note], last: str = "") -> Iterator[Finding]:
 def correct(note: Note) -> list[str]:
     """Correct a note as far as it is safe; what was done."""
     done = []
-    if _lacks(note):
-        note.fields.update(name=note.name, description=note.description or note.name, type=note.type)
-        done.append("frontmatter added")
     day, is_certain = _written(note)
-    day = day if is_certain else ""
-    about = reword(redact(note.description), day)[0]
-    if note.fields.get("description", about) != about:
-        note.fields["description"] = about
-        done.append("description corrected")
     for fact in reversed(note.facts):
         clean = redact(fact.text)
-        text = reword(clean, day)[0]
+        text = reword(clean, day if is_certain else "")[0]
         if text != fact.text:
             done.append('"%s" is now "%s"' % (cut(clean, _SHOWN_CHARS), cut(text, _SHOWN_CHARS)))
             note.body[fact.first : fact.last] = [note.body[fact.first][: fact.start] + text]
@@ -282,11 +230,6 @@ def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict
                 changes[slug].append("removed: other notes say all that it says")
         done = [] if is_dry_run else changes
         return changes, [shelf.put(left[slug], now) if slug in left else shelf.remove(slug, now) for slug in done]
-
-
-def _lacks(note: Note) -> list[str]:
-    """Required fields that are derived and can be written."""
-    return [key for key in ("name", "description", "type") if not note.fields.get(key) and not note.problems]
 
 
 def _written(note: Note) -> tuple[str, bool]:

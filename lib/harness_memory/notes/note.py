@@ -3,12 +3,12 @@
     ---
     name: Parser                       what it is about
     description: How errors read       one line for the index
-    type: project                      user | feedback | project | reference
+    type: project                      user | feedback | project | reference | decision
     scope: project                     optional, as are all below; the folder decides
     created: 2026-11-16
     verified: 2026-11-16               when the note was last checked
     session: a1b2c3d4                  the session that wrote it
-    supersedes: [old-parser]           slugs it replaces; `user/editor` names a note of another scope
+    supersedes: [old-parser]           slugs of its scope that it replaces
     files: ["src/parser.py sha256:0f3a1b2c4d5e"]    the files it is about, as they were when verified
     enforce: deny                      remind | ask | deny, at its triggers; see `binding`
     triggers: ["command: git push", "path: src/**"]
@@ -138,13 +138,21 @@ class Note:
         here = {path for path in items if os.path.lexists(os.path.join(root, path))}
         return [path for path, item in items.items() if path not in here or item not in (path, stamped(path, root))]
 
+    def is_old(self, now: float) -> bool:
+        """Whether nobody verified it for long."""
+        return "" < self.day < clock.iso(now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS)[:10]
+
     def doubt(self, root: str, now: float) -> str:
-        """Why it may no longer hold: its files have changed or are gone, or nobody verified it for long; or ""."""
-        stale = self.stale_files(root) if self.scope != "user" else []
+        """Why it may no longer hold: its files have changed or are gone, or it is old; or ""."""
+        stale = self.stale_files(root) if root and self.scope != "user" else []
         if stale:
             return "changed or gone since it was verified: " + ", ".join(stale[:3])
-        oldest = clock.iso(now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS)[:10]
-        return "not verified since " + self.day if "" < self.day < oldest else ""
+        return "not verified since " + self.day if self.is_old(now) else ""
+
+    def mark(self, root: str, now: float) -> str:
+        """For wherever it is handed over."""
+        doubt = self.doubt(root, now)
+        return " · CHECK: " + doubt if doubt else ""
 
 
 def parse(slug: str, text: str) -> Note:

@@ -5,9 +5,9 @@
     <checkout>/.claude/memory/*.md       team: comes with the repository, read and never written (see `team`)
     <store>/user/LEARNING/topics/*.md    user: follows the person into every project
 
-The nearer scope wins, in this order: of two notes of one name the local one overrides the project's, and so on. A
-superseded note stays on disk and is never injected. Every change happens under the shelf's lock and renews its index,
-MEMORY.md.
+The nearer scope wins, in this order: of two notes of one name the local one overrides the project's, and so on. A note
+that another of its scope supersedes stays on disk and is never injected. Every change happens under the shelf's lock
+and renews its index, MEMORY.md.
 """
 
 from __future__ import annotations
@@ -43,10 +43,6 @@ class Shelf:
     def path(self, slug: str) -> str:
         return os.path.join(self.folder, slug + ".md")
 
-    def used(self, slug: str) -> str:
-        """An empty file whose time says when the note was last read."""
-        return os.path.join(self.home or self.folder, settings.STATE_DIR, "used", slug)
-
     def slugs(self) -> list[str]:
         return [name[: -len(".md")] for name in files.names(self.folder) if name.endswith(".md") and name[0] != "."]
 
@@ -74,18 +70,6 @@ class Shelf:
                 note.fields, note.body, note.is_unreadable, note.fate = {}, [], True, CONFLICT
                 note.problems = [(rows[0], "holds the marks of a merge conflict")]
         return note
-
-    def mark_used(self, slug: str) -> None:
-        try:
-            if self.home:
-                files.touch(self.used(slug))
-        except OSError:
-            pass  # a store that cannot be written can be read
-
-    def last_used(self, note: Note) -> float:
-        """When a note was last read, verified or written."""
-        written = clock.parse(note.day + "T00:00:00Z") or files.modified(note.path)
-        return max(written, files.modified(self.used(note.slug)))
 
     def expected_index(self) -> bytes | None:
         """What MEMORY.md must hold, b"" when it must be missing; None where we leave it alone."""
@@ -123,7 +107,6 @@ class Shelf:
             return ""
         path = self.archived(slug, now)
         files.move(self.path(slug), path)
-        files.remove(self.used(slug))
         return path
 
     def check(self, slug: str, after: Note | None) -> None:
@@ -181,9 +164,7 @@ def read_all(places: list[Shelf]) -> list[Note]:
     nearest: dict[str, Note] = {}
     targets = {}
     for ref, note in readable.items():
-        words = [word if "/" in word else "%s/%s" % (note.scope, word) for word in note.items("supersedes")]
-        is_team = note.scope == settings.TEAM_SCOPE  # a repository hides nothing of one's own
-        targets[ref] = [word for word in words if not is_team or word.startswith(note.scope)]
+        targets[ref] = ["%s/%s" % (note.scope, word) for word in note.items("supersedes")]
         first = nearest.setdefault(note.slug, note)
         note.fate = "overridden by " + first.ref if first is not note else ""
     for ref, superseded in targets.items():

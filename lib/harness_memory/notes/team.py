@@ -23,15 +23,10 @@ _HOMES = ("/home/", "/Users/", ":\\Users\\", "/root/")  # of anybody
 _COMMON = ("root", "home", "user", "users", "admin", "ubuntu", "runner")  # names of users that are also parts of routes
 
 
-def lines(store_root: str, checkout: str) -> list[str]:
-    """The index of a checkout's notes, by path; one whose files have changed says so."""
-    listed = holding(team_shelf(store_root, checkout))
-    return [index.render_line(note) + stale_mark(note, checkout) for note in listed[: settings.NOTES_INDEX_LINES]]
-
-
-def stale_mark(note: Note, checkout: str) -> str:
-    stale = note.stale_files(checkout)
-    return " · perhaps outdated: %s changed since" % ", ".join(stale[:3]) if stale else ""
+def lines(store_root: str, checkout: str, now: float) -> list[str]:
+    """The index of a checkout's notes, by path; one that may no longer hold says so."""
+    listed = holding(team_shelf(store_root, checkout))[: settings.NOTES_INDEX_LINES]
+    return [index.render_line(note) + note.mark(checkout, now) for note in listed]
 
 
 def path(checkout: str, slug: str) -> str:

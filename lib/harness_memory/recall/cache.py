@@ -233,7 +233,7 @@ def open_source(
         from .documents import of_team
 
         ids = cache.base.ids() if cache.base else []
-        for document in of_team(store_root, checkout, cache.stamps):
+        for document in of_team(store_root, checkout, cache.stamps, now):
             recent[document.record.id] = document
             hidden = settings.USER_DIR + document.record.id[len(settings.TEAM_SCOPE) :]
             recent.pop(hidden, None)

@@ -59,15 +59,15 @@ def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:
     return index_text(name, SESSION, headline, text, files, tags, time, of_session(value))
 
 
-def of_team(store_root: str, checkout: str, known: Container[str]) -> Iterator[Document]:
+def of_team(store_root: str, checkout: str, known: Container[str], now: float) -> Iterator[Document]:
     """The notes of a checkout that no note of the project overrides."""
     from ..base import files
-    from ..notes import shelf, team
+    from ..notes import shelf
 
     for note in shelf.holding(shelf.team_shelf(store_root, checkout)):
         if "project/" + note.slug not in known:
             document = of_note(note, files.modified(note.path))
-            document.record.line += team.stale_mark(note, checkout)
+            document.record.line += note.mark(checkout, now)
             yield document
 
 

@@ -85,14 +85,13 @@ class Capture:
     thread: str
     root: str  # the first entry's id: forks share it
 
-    __slots__ = (*__annotations__, "episode", "is_changed", "is_whole", "notes_read", "said", "settled", "words")
+    __slots__ = (*__annotations__, "episode", "is_changed", "is_whole", "said", "settled", "words")
 
     def __init__(self, since: float = 0.0) -> None:
         self.clear(FIELDS)
         self.since = since
         self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
         self.words: list[Statement] = []  # `statements`, unpacked
-        self.notes_read: list[str] = []  # their paths
         self.is_whole = True  # False: time ran out before the transcript's end, the next run goes on
         self.episode: dict[str, Any] | None = None  # None for a session without substance
         self.is_changed = False  # the episode was written and views are behind

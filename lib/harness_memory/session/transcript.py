@@ -317,8 +317,6 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
 
 def _add_looked(state: Capture, path: str, command: str) -> None:
     """Note what the session looked up of our memory: a note or an episode it read, what it asked our commands for."""
-    if _TOPICS in path and path.endswith(".md"):
-        keep(state.notes_read, path, settings.FILES_IN_EPISODE)
     words = [path.rpartition("/")[2]] if _TOPICS in path or _EPISODE in path else []
     words += command.replace('"', "").replace("'", "").partition("harness memory ")[2].split("\n", 1)[0].split()[1:6]
     for word in words:
