@@ -7,37 +7,22 @@ from .settings import REDACTED as MARK
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     Span = tuple[int, int, str]
 
-# What vendors begin their tokens with, by kind. After it comes something random. A short one, or one without a sign
-# at its end, begins a word.
-_PREFIXES = {
-    "private-key": "AGE-SECRET-KEY-1",
-    "anthropic-key": "sk-ant-",
-    "openai-key": "sk-proj- sk-svcacct- sk-or-v1- sk-",
-    "github-token": "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
-    "gitlab-token": "glpat- gldt- glrt- glcbt- glptt- glsoat- glft- glimt- glagent- gloas- glffct- GR1348941",
-    "google-key": "AIza",
-    "google-token": "ya29. GOCSPX-",
-    "stripe-key": "sk_live_ sk_test_ rk_live_ rk_test_ sk_org_live_ sk_org_test_ sk_prod_ rk_prod_ whsec_",
-    "slack-token": "xoxb- xoxp- xoxa- xoxr- xoxs- xoxc- xoxd- xoxe- xoxe.xoxb- xoxe.xoxp- xapp-",
-    "service-token": """
-        SK fc- sk_ key- dapi pul- bkua_ squ_ sqp_ sqa_ rubygems_ shippo_live_ shippo_test_ sgp_ e2b_ cal_live_ waka_
-        amzn.mws. access-production- access-sandbox- ctx7sk- sk-lf- npm_ api_org_ dop_v1_ doo_v1_ dor_v1_ shpat_ shpca_
-        shppa_ shpss_ lin_api_ lin_oauth_ ntn_ secret_ gsk_ xai- pplx- ATBB nfp_ napi_ phx_ EZAK EZTK jina_ rdme_ pnu_
-        p8e- ico- csk- CLOJARS_ AKCp cmVmd EAAC IGQVJ vcp_ apify_api_ tvly- hf_ r8_ oy2 cio fw_ re_ y0_ AQ. sl. A3-
-        LTAI AKID rnd_ tr_dev_ tr_prod_ lip_ API- 4b1d hvs. hvb. hvr. sbp_ sb_secret_ figd_ dckr_pat_ dckr_oat_ NRAK-
-        NRII- HRKU- sq0csp- sq0atp- EAAA lsv2_pt_ lsv2_sk_ CCIPAT_ PMAK- PMAT- pypi- pcsk_ nvapi- xkeysib- xsmtpsib-
-        fio-u- dnkey- tfp_ duffel_live_ duffel_test_ sha256~ AQVN bb_live_ bb_test_ FLWSECK- FLWSECK_TEST- tskey- glsa_
-        glc_ sntrys_ sntryu_ ATATT3 pscale_tkn_ pscale_pw_ pscale_oauth_ fm1_ fm2_ fo1_ fm1a_ fm1r_ ops_eyJ ABSK sk.eyJ
-        pk.eyJ ATCTT3 CFPAT- eyJrIjoi dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit. pat-na1- pat-eu1- s. v1.0-
-    """,
-}
-_HEADS: dict[str, str] = {}
-for _kind, _heads in _PREFIXES.items():
-    _HEADS.update(dict.fromkeys(_heads.split(), _kind))
-_IDS = ("toolu", "msg", "req", "call", "run", "chatcmpl", "file", "thread", "resp", "pk", "org", "sha256", "sha512")
+TABLES_FILE = __file__[: -len(".py")] + ".txt"
+TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`
+if not TABLES:
+    from .tables import read
+
+    _tables = read(TABLES_FILE)
+    TABLES = {name: [word for row in rows for word in row[-1].split()] for name, rows in _tables.items()}
+    TABLES["prefixes"] = {head: kind for kind, heads in _tables["prefixes"] for head in heads.split()}
+_HEADS: dict[str, str] = TABLES["prefixes"]
+_IDS, _MASKS, _REFERENCES = (tuple(TABLES[name]) for name in ("ids", "masks", "references"))
+_HARMLESS, _FAULTS, _WORDS = (frozenset(TABLES[name]) for name in ("harmless", "faults", "vocabulary"))
+_PAIRS = frozenset([letters[0] + letter for letters in TABLES["pairs"] for letter in letters[1:]])
 
 _NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
 _TOKEN_CHARS = _NAME_CHARS | frozenset("+/=")
@@ -48,43 +33,17 @@ _NAME_TAIL = (*_QUOTES, "\\", "]", "?", "*", *"0123456789")
 _ENTRY = ("value=", "value:", "default =", "default:")
 _AROUND = "\"'`()[]<>,;.:|*"  # a word in a sentence
 _CODE_SIGNS = frozenset("=({<,/\\")
-_LINKS = ("is", "ist", "lautet", "est", "es", "to", "was", "jest")  # between a name and its value in a sentence
+_LINKS = ("is", "ist", "lautet", "est", "es", "to", "was", "jest", "je")  # between a name and its value in a sentence
 _LINKS_GLUED = ("は", "是", "为", "為", "는", "은", "：")
 _VALUE_MAX_CHARS = 4096
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
 _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
 _WEAK = ("key", "auth", "credential", "pat")  # names of much that is no secret: the value must look like one
-_HARMLESS_WORDS = """
-    public primary foreign cache sort partition hash row index group object file idempotency registry routing lookup map
-    next page continuation change sync request lifecycle pub publishable anon host ssh translation dict react item
-    unique lock resource resourcekey export s3 checksum etag client
-"""
-_HARMLESS = frozenset(_HARMLESS_WORDS.split())
 _KEYS = {
     **dict.fromkeys(("api", "auth"), "api-key"), **dict.fromkeys(("access", "account"), "access-key"),
     **dict.fromkeys(("secret", "signing", "encryption", "master", "app"), "secret-key"), "private": "private-key",
 }  # fmt: skip
-# Well-known defaults count as stand-ins: they are on every word list, so hiding them protects nothing.
-_VOCABULARY = """
-    a abc access admin and api apikey app argon argv auth authorization authtoken bar base based basic baz bcrypt
-    bearer boolean buffer byte bytes change changeit changeme char client config correct credential credentials data
-    db default demo digest disabled dummy empty enabled encoded encrypted enter env environ environment example
-    expired fake false file flag foo for from generated get getenv github gitlab google hash hashed header here hex
-    hidden id in include incorrect index insert int integer invalid is item key length literal local localhost magic
-    md missing my name new no none not null number object of off old omitted on one opaque option optional or origin
-    pass passphrase passwd password path pbkdf placeholder plaintext prefix private process promise prompt public pw
-    pwd random read readonly record redacted redis ref refresh replace replaceme request required response result root
-    same sample secret secrets self session set sha short signed size some something stored str string supersecret
-    symbol test testing text the this to todo token tokens topsecret true tuple type uint undefined unknown unset use
-    user username utf uuid val value variable vault void with write www xxx yes you your
-"""
-_WORDS = frozenset(_VOCABULARY.split())
 _TELLING = frozenset(("password", "passwd", "secret", "token", "key", "credential", "credentials", "auth"))
-_REFERENCES = ("$", "{", "[", "<", "%", "--", "ENC[", "arn:", "vault:", "file:", "data:", "projects/", "env:", "env(")
-_MASKS = (  # and signs of patterns and templates
-    *("EXAMPLE", "://", "${", "{{", "***", "...", "\u2026", "xxxx", "XXXX", "\u2022\u2022", "(?", "%s", "[^", "a-z"),
-    *("A-Z", "0-9", "\\.", "\\(", "\\x", "\\-", "::"),
-)
 _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
 
 
@@ -138,37 +97,49 @@ def _vendor_token(text: str, start: int, end: int, head: str, kind: str) -> Span
         last += 1
     last -= text[last - 1] == "."
     value = text[body:last].replace("-", "")
-    changes = _changes(value) * (4 if is_first else 6)
+    surprises = _surprises(value) * 3
     if not is_first and any(c.isdigit() for c in value) and len(set(value)) > 15:  # one typed by hand
-        changes = max(changes, max(map(len, value.replace(".", "_").split("_"))))
-    is_random = last - body >= (20 if is_first else 16) and changes >= last - body
+        surprises = max(surprises, max(map(len, value.replace(".", "_").split("_"))))
+    is_random = last - body >= (20 if is_first else 16) and surprises >= len(value)
     return (first, last, kind) if first >= 0 and is_random and "EXAMPLE" not in value else None
 
 
 def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     word = text[start:end]
     parts = [part for part in word.split(".") if _is_random(part, 14)]
-    name, _, body = word.replace("-", "_").rpartition("_")
-    is_named = name.islower() and len(name) < 28 and name.partition("_")[0] not in _IDS
-    is_whole = text[end : end + 1] not in ("/", "+", "=") and not body.islower() and not body.isupper()
+    names = word.replace("-", "_").replace(".", "_").split("_")
+    while names and names[0].islower() and len(names[0]) < 14 and (names[0].isalpha() or len(names[0]) < 5):
+        del names[0]
+    body = word[len(word) - len("_".join(names)) :]
+    name = word[: len(word) - len(body)]
+    is_named = 0 < len(name) < 28 and name.replace("-", "_").partition("_")[0] not in _IDS
+    longest = max(names, key=len, default="")
+    is_whole = text[end : end + 1] not in ("/", "+", "=") and bool(longest.strip("0123456789abcdef"))
     if len(parts) > 1 and len("".join(parts)) >= 40:
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
-    elif is_named and is_whole and _is_random(body, 28):
+    elif is_named and is_whole and _is_random(body, 28) and _surprises(longest) * 5 >= len(longest) * 2 > 22:
         yield start, end, "token"
 
 
-def _changes(value: str) -> int:
-    """How often a digit stands beside another sign, or a capital after a small letter: seldom in names and paths."""
-    return sum(a.isdigit() != b.isdigit() or (a.islower() and b.isupper()) for a, b in zip(value, value[1:]))
+def _surprises(value: str) -> int:
+    """How many neighbours no word has: a digit beside another sign, a capital after a small letter, rare pairs."""
+    return sum(
+        a.isdigit() != b.isdigit() or (a.islower() and b.isupper()) or (a.isalpha() and (a + b).lower() not in _PAIRS)
+        for a, b in zip(value, value[1:])
+        if b.isalnum() or a.isdigit()
+    )
 
 
 def named(name: str, kind: str) -> str:
-    """The kind of a secret under a whole name in lower case; "" if the name is of something else."""
-    words = name.rpartition(".")[2].replace("-", "_").strip("_").split("_")
-    if kind in ("key", "token") and not _HARMLESS.isdisjoint(words):
+    """The kind of a secret under a whole name; "" if the name is of something else."""
+    words = _words(name.rpartition(".")[2])
+    if (kind in ("key", "token") and not _HARMLESS.isdisjoint(words)) or not _FAULTS.isdisjoint(words):
         return ""
+    if kind != "key" or not words:
+        return kind
     stem = words[-2] if words[-1] == "key" and len(words) > 1 else words[-1][:-3]
-    return next((known for head, known in _KEYS.items() if stem.endswith(head)), kind) if kind == "key" else kind
+    stem = "api" if words[0] == "x" else stem  # a header
+    return next((known for head, known in _KEYS.items() if stem.endswith(head)), kind)
 
 
 def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
@@ -177,7 +148,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     while key_at > furthest and text[key_at - 1] in _NAME_CHARS:
         key_at -= 1
     name, before = text[key_at:end], text[max(0, key_at - 10) : key_at].lower()
-    kind = named(_snake(name), kind)
+    kind = named(name, kind)
     is_part = before[-1:] == text[end : end + 1] == ":"  # of an ARN
     if not kind or is_part or before.endswith((MARK, "::")):
         return None
@@ -193,17 +164,15 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     is_option = option and (is_glued or last - first >= 10)
     strict = is_env or is_query or is_option or (sign == ">" and before[-1:] == "<")
     value = text[first : last + (not quoted and text[last : last + 1] == "(")]
+    is_type = sign == ":" and text[last : last + 1] in (";", "<") and value.replace("$", "_").isidentifier()
+    if not quoted and (is_type or (value.isdigit() and text[end : end + 1] in _QUOTES)):  # a password would be quoted
+        return None
     if kind in _WEAK and not _is_random(value, 20) and (is_glued or kind != "credential"):
         is_long = len(value) >= 12 and _TOKEN.issuperset(value) and any(c.isdigit() for c in value)
         return (first, last, kind) if (is_env or is_query) and is_long and not stands_in(value) else None
     if last - first >= 3 and is_secret(value, quoted=quoted, strict=strict, kind=kind):
         return first, last, kind
     return _in_sentence(text, start, name, kind) if sign == ":" and not quoted else None
-
-
-def _snake(name: str) -> str:
-    pairs = zip(" " + name, name)
-    return "".join(["_" + c if c.isupper() and (last.islower() or last.isdigit()) else c for last, c in pairs]).lower()
 
 
 def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
@@ -238,20 +207,22 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     """The first of the next words that can only be a secret: "the password of the server was changed to …"."""
     piece = text[at : at + 640].split("\n", 1)[0]
     piece = piece if piece.isascii() else "".join([c if c.isascii() else " " for c in piece])
-    is_near, is_first, end = True, not name.lower().endswith("pass"), 0  # the verb
+    is_near, end = True, 0
+    is_first = is_told = not name.lower().endswith("pass")  # the verb
     for word in piece.split(None, 7)[:7]:
         start = piece.index(word, end)
         end = start + len(word)
         value = word.strip(_AROUND)
-        if not value.isalpha():
-            is_plain = is_near and (word.lstrip("(,")[:1] in _QUOTES or (is_first and word[0] != "("))
+        if not value.isalpha() or len(value) > 9:
+            is_plain = is_near and (is_told or word[0] in _QUOTES) and word[0] != "("
             if _is_odd(value, kind, is_near=is_near, is_plain=is_plain):
                 first = at + start + len(word) - len(word.lstrip(_AROUND))
                 return first, first + len(value), kind
         if value and (word[-1] in ".;" or "=" in word):
             break
         is_first = is_first and not value
-        is_near = is_first or word in _LINKS or word[-1] == ":" or not name.isascii()
+        is_told = is_first or word in _LINKS or word[-1] in ":/"
+        is_near = is_told or not name.isascii()
     return None
 
 
@@ -260,6 +231,9 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     if len(value) < 6 or len(value) > _CODE_MAX_CHARS or stands_in(value) or _is_code(value) or "/" in value[:1]:
         return False
     has_letter, has_digit = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
+    is_mixed = not value.islower() and not value.isupper()
+    if is_near and kind == "password" and len(value) > 9 and is_mixed and _surprises(value) * 2 > len(value):
+        return True
     if not (has_letter and has_digit) or not _CODE_SIGNS.isdisjoint(value):
         return _is_random(value, 20)
     is_weak = kind in _WEAK and kind != "credential"
@@ -268,22 +242,22 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     shape = "".join(["0" if c.isdigit() else c for c in value]).replace("00", "0").replace("00", "0")
     triples = zip(shape, shape[1:], shape[2:])
     is_leet = any(a.isalpha() and b == "0" and c.islower() for a, b, c in triples) and not value.islower()
-    is_chosen = is_plain and kind == "password" and "-" not in value and _is_unusual(value, True)
+    is_word = "-" in value if kind == "password" else kind != "credential" or "_" in value or value.isupper()
+    is_chosen = is_plain and _is_unusual(value, True) and (is_mixed if is_word and kind == "password" else not is_word)
     is_id = kind in ("token", "secret") and len(value) == 36 and value.count("-") == 4
-    is_mixed = is_leet or is_id or _changes(value) > 4
-    return is_chosen or (is_near and is_mixed) or any(c in "!@$^&*?" for c in value[1:])
+    is_random = is_leet or is_id or _surprises(value) > 5
+    return is_chosen or (is_near and is_random) or any(c in "!@$^&*?" for c in value[1:])
 
 
 def _is_random(value: str, least: int) -> bool:
     """Whether digits and letters of both cases, or of one in a longer value, alternate as in no name, date or path."""
     if not least <= len(value) <= _CODE_MAX_CHARS or not _TOKEN.issuperset(value) or "%" in value:
         return False
-    if (value.count("-") == 4 and len(value) == 36) or not any(c.isdigit() for c in value):
+    if value.count("-") == 4 and len(value) == 36:
         return False
     bare = value.strip("=")
     is_mixed = any(c.isupper() for c in bare) and any(c.islower() for c in bare)
-    pairs = sum(a.islower() and b.islower() for a, b in zip(bare, bare[1:]))  # a third where words stand together
-    return _changes(value) * 4 >= len(value) and (pairs * 3 < len(value) if is_mixed else len(bare) >= 24)
+    return _surprises(bare) * 5 >= len(bare) * 2 and (is_mixed or len(bare) >= 24) and any(c.isdigit() for c in value)
 
 
 def _skip_blanks(text: str, at: int) -> int:
@@ -308,7 +282,7 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
                 break
         for stop in (MARK, "\\n", "\\r", "\\t", "\\u"):
             word = word.partition(stop)[0]
-        return start, start + len(word.rstrip(".:\\")), False
+        return start, start + len(word.rstrip(".:,\\")), False
     quote = text[at : escapes + 1]
     quote = quote * 3 if text.startswith(quote * 3, at) else quote
     first = at + len(quote)
@@ -322,9 +296,11 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
 
 def stands_in(value: str) -> bool:
     """Not a secret in any place: empty, masked, a variable, a documentation word."""
-    if len(value) < 3 or len(set(value)) <= 2 or value.startswith((MARK, *_REFERENCES)):
+    is_variable = value[:1] in ("$", "%") and (value.endswith("%") or value[1:2] in "{([" or value[1:].isidentifier())
+    if len(value) < 3 or len(set(value)) <= 2 or is_variable or value.startswith((MARK, *_REFERENCES)):
         return True
-    if value[0] in "^~#" and value[1:].replace(".", "").isalnum() and len(value) < 10:
+    bare = value.lstrip("^~#").replace(".", "")
+    if len(value) < 10 and bare != value and bare.isalnum() and (bare.isdigit() or value[0] in "^~#"):
         return True  # a version, a colour
     if len(value) > _CODE_MAX_CHARS or any(sign in value for sign in _MASKS):
         return len(value) <= _CODE_MAX_CHARS
@@ -346,10 +322,18 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     if value.isdigit():
         return chosen and len(value) >= 4
     if not quoted:
-        return not _is_code(value) and (len(value) >= 4 if strict else _is_unusual(value, chosen))
+        is_constant = "_" in value and value.isupper() and value.isidentifier() and not strict
+        is_long = len(value) >= (4 if chosen or not value.isalpha() else 8)
+        return not _is_code(value) and not is_constant and (is_long if strict else _is_unusual(value, chosen))
     if " " in value:  # text for a reader: "Invalid token", "Enter a password"
         words = _words(value)
-        return bool(words) and not value[0].isupper() and {"password", "token", "secret", "key"}.isdisjoint(words)
+        return (
+            len(words) > 2 - strict
+            and not value[0].isupper()
+            and {"password", "token", "secret", "key"}.isdisjoint(words)
+        )
+    if value[0] in ".)," and "(" in value:
+        return False  # the quote was the end of a text
     if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 10:
         return False  # what code calls a password is mostly a sample
     is_word = value.replace("_", "").replace("-", "").replace(".", "").isalpha()
@@ -384,7 +368,8 @@ def _is_unusual(value: str, chosen: bool) -> bool:
     if not any(c.isalpha() for c in bare):
         return chosen and len(value) >= 8
     if chosen:
-        return len(value) >= 5 and any(c.isdigit() or c in "!@#^~+=$%/" for c in value)
+        is_odd = any(c.isdigit() or c in "!@#^~+=$%/" for c in value) or _surprises(value) * 2 > len(value) > 9
+        return len(value) >= 5 and is_odd
     word = bare.rstrip("0123456789")
     is_word_and_number = len(bare) < 12 and word.isalpha() and len(word) > 2
     return len(value) >= 8 and any(c.isdigit() for c in value) and not is_word_and_number
