@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ..base import settings
+from ..notes import binding
 from ..notes import lint as linting
 from ..notes.lint import Finding
 from .call import Call
@@ -16,8 +17,9 @@ _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what co
 def lint(call: Call) -> int:
     fixed, rows = [], []
     for shelf in [each for each in call.shelves if call.fix and each.scope != settings.TEAM_SCOPE and each.slugs()]:
-        with call.writing(shelf.scope):
-            for note in [note for note in shelf.read() if not note.is_unreadable]:
+        with call.writing(shelf.scope) as shelf:
+            bound = [] if shelf.may_loosen else [note.slug for note in shelf.read() if binding.is_looser(note, None)]
+            for note in [note for note in shelf.read() if not note.is_unreadable and note.slug not in bound]:
                 done = linting.correct(note)
                 if done:
                     fixed.append({"file": note.path, "done": done, "archived": shelf.put(note, call.now) or None})

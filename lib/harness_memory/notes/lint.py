@@ -22,8 +22,8 @@ from ..base import clock, files, settings
 from ..base.redact import redact
 from ..base.text import cut
 from . import binding, index
-from .note import Note, is_fence
-from .shelf import CONFLICT, Shelf, read_all
+from .note import CONFLICT, Fact, Note, is_fence
+from .shelf import Shelf, read_all
 
 _SHOWN_CHARS = 80
 with open(__file__[: -len(".py")] + ".txt", encoding="utf-8") as _file:
@@ -210,26 +210,21 @@ def correct(note: Note) -> list[str]:
 
 def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict[str, list[str]], list[str]]:
     """Keep one of equal facts, drop superseded and empty notes; the changes by slug, the originals' archive paths."""
+    changes, archived = {}, []
+    firsts: dict[str, tuple[Note, Fact]] = {}
     with nullcontext() if is_dry_run else shelf:
-        all_notes = [note for note in read_all([shelf]) if not binding.firmness(note)]
-        changes = {note.slug: ["removed: " + note.fate] for note in all_notes if note.fate[:10] == "superseded"}
-        left = {note.slug: note for note in sorted(all_notes, key=index.rank) if note.slug not in changes}
-        winners: dict[str, str] = {}
-        for slug, note in [*left.items()]:
-            spare = []
-            for fact in note.facts:
-                winner = winners.get(key(fact.text))
-                if winner:
-                    spare.append(fact)
-                    changes.setdefault(slug, []).append('dropped: "%s", as %s says it' % (cut(fact.text, 100), winner))
-                else:
-                    winners[key(fact.text)] = slug
-            note.drop(spare)
-            if spare and not note.facts and not any(map(is_fence, note.body)):
-                del left[slug]
-                changes[slug].append("removed: other notes say all that it says")
-        done = [] if is_dry_run else changes
-        return changes, [shelf.put(left[slug], now) if slug in left else shelf.remove(slug, now) for slug in done]
+        for note in sorted([note for note in read_all([shelf]) if not binding.firmness(note)], key=index.rank):
+            is_gone = note.fate[:10] == "superseded"
+            facts = {} if is_gone else {fact: firsts.setdefault(key(fact.text), (note, fact)) for fact in note.facts}
+            spare = {fact: first for fact, (first, kept) in facts.items() if kept is not fact}
+            said = ['dropped: "%s", as %s says it' % (cut(fact.text, 100), spare[fact].slug) for fact in spare]
+            note.drop([*spare])
+            if is_gone or (spare and not note.facts and not any(map(is_fence, note.body))):
+                is_gone, said = True, [*said, "removed: " + (note.fate or "other notes say all that it says")]
+            changes.update({note.slug: said} if said else {})
+            if said and not is_dry_run:
+                archived.append(shelf.remove(note.slug, now) if is_gone else shelf.put(note, now))
+    return changes, archived
 
 
 def _written(note: Note) -> tuple[str, bool]:

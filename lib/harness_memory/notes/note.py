@@ -32,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+CONFLICT = "in conflict"
 _FENCE = "---"
 _HASH = " sha256:"
 PATTERNS = ("triggers", "after", "require")
@@ -159,6 +160,11 @@ def parse(slug: str, text: str) -> Note:
     """Never fails: `problems` names what could not be read."""
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     note = Note(slug, {}, lines)
+    marks = [at for at, line in enumerate(lines, 1) if line[:8] in ("<<<<<<< ", ">>>>>>> ")]
+    if len(marks) > 1:
+        note.body, note.is_unreadable, note.fate = [], True, CONFLICT
+        note.problems.append((marks[0], "holds the marks of a merge conflict"))
+        return note
     end = next((at for at in range(1, len(lines)) if lines[at].rstrip() == _FENCE), 0)
     if lines[0].rstrip() != _FENCE or not end:
         note.problems += [(1, "its frontmatter has no end")] if lines[0].rstrip() == _FENCE else []

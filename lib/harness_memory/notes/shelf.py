@@ -22,8 +22,6 @@ from . import binding, index
 from . import note as notes
 from .note import Note
 
-CONFLICT = "in conflict"
-
 
 class Shelf:
     """The notes of one scope; `home`, with their index and archive, is "" for local ones. `with shelf:` locks it."""
@@ -51,7 +49,7 @@ class Shelf:
 
     def note(self, slug: str) -> Note | None:
         """None when the file is missing; an unreadable note has no facts and names its problem."""
-        path, data = self.path(slug), None
+        path = self.path(slug)
         try:
             data = files.read(path, settings.CURATED_MAX_BYTES, of_anyone=self.scope == settings.TEAM_SCOPE)
             if data is None:
@@ -64,11 +62,6 @@ class Shelf:
             note.is_unreadable, note.fate = True, "unreadable"
             note.problems.append((1, "cannot be read: %s" % getattr(error, "strerror", "not UTF-8")))
         note.scope, note.path = self.scope, path
-        if data and b"\n=======" in data and b"\n>>>>>>> " in data:
-            rows = [at for at, row in enumerate(data.split(b"\n"), 1) if row.startswith(b"<<<<<<< ")]
-            if rows:
-                note.fields, note.body, note.is_unreadable, note.fate = {}, [], True, CONFLICT
-                note.problems = [(rows[0], "holds the marks of a merge conflict")]
         return note
 
     def expected_index(self) -> bytes | None:
