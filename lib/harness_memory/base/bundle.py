@@ -4,7 +4,6 @@
 import gc
 import marshal
 import sys
-from _imp import source_hash  # SipHash, as for checked .pyc files
 
 try:
     import posix as system  # what `os` itself is made of; the guard answers before that is loaded
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 _PACKAGE = "harness_memory"
 _INDEX_BYTES = 1 << 15  # some 6,000 are used
-_HASH_BYTES = 8  # before the index and each group
 _LIB = __file__.replace("\\", "/").rpartition(_PACKAGE + "/base/")[0]
 
 
@@ -38,7 +36,8 @@ class Bundle:
         self.is_watched = "importtime" in sys._xoptions  # a report that is to name each module
         try:
             self.file = system.open(self.path, system.O_RDONLY | getattr(system, "O_BINARY", 0))
-            self.groups = (not self.is_watched and self._read(0, _INDEX_BYTES)) or {}
+            index = None if self.is_watched else self._read(0, _INDEX_BYTES)
+            self.groups = index if isinstance(index, dict) else {}
         except OSError:
             pass
         sys.meta_path.insert(0, self)
@@ -66,11 +65,12 @@ class Bundle:
         """Nothing is left to do."""
 
     def _read(self, place: int, size: int) -> "Any":
-        """What was saved there; None if it is damaged: to run that could end the process."""
+        """What was saved there; None when it is cut short or wiped, as after a power cut. Python checks no more."""
         system.lseek(self.file, place, 0)
-        data = memoryview(system.read(self.file, size))
-        is_whole = data[:_HASH_BYTES] == source_hash(0, data[_HASH_BYTES:])
-        return marshal.loads(data[_HASH_BYTES:]) if is_whole else None
+        try:
+            return marshal.loads(system.read(self.file, size))
+        except (EOFError, TypeError, ValueError):
+            return None
 
     def save(self) -> None:
         """Add the modules that this run had to find by itself."""
@@ -92,17 +92,13 @@ class Bundle:
                     groups[head] = sources, [_compiled(name) for name in names]
                     order = order[len(names) :]
                 file.seek(_INDEX_BYTES)
-                places = {head: (kept[0], file.tell(), file.write(_sealed(kept[1]))) for head, kept in groups.items()}
+                dump = marshal.dumps
+                places = {head: (kept[0], file.tell(), file.write(dump(kept[1]))) for head, kept in groups.items()}
                 file.seek(0)
-                file.write(_sealed(places, _INDEX_BYTES - _HASH_BYTES)[:_INDEX_BYTES])
+                file.write(dump(places)[:_INDEX_BYTES])
             system.replace(temporary, self.path)
         except OSError:
             system.unlink(temporary)  # on a full disk; `leave` does not mind a second failure
-
-
-def _sealed(value: "Any", least: int = 0) -> bytes:
-    data = marshal.dumps(value).ljust(least, b"\0")
-    return source_hash(0, data) + data
 
 
 def _load(name: str, source: str, code: "Any", tables: object) -> None:

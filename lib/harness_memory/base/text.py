@@ -13,7 +13,7 @@ _SPANS = (
     *((0x180B, 0x1810), (0x200B, 0x2010), (0x202A, 0x202F), (0x2060, 0x2070), (0xFE00, 0xFE10)),
     *((0xFFF9, 0xFFFC), (0x1BCA0, 0x1BCA4), (0x1D173, 0x1D17B), (0xE0000, 0xE01F0)),
 )
-_HIDDEN = dict.fromkeys((*_SINGLES, *(code for span in _SPANS for code in range(*span))))
+_HIDDEN = {code: None for codes in (_SINGLES, *[range(*span) for span in _SPANS]) for code in codes}
 _NAME_CHARS = 100
 _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on every line of a transcript
 

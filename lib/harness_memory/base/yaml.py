@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _WORDS = frozenset(["", "y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
+_PLAIN = frozenset(" _./-+(),'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -49,7 +50,7 @@ def dump(fields: Iterable[tuple[str, Value]]) -> str:
 
 def _text(text: str) -> str:
     is_word = text.lower() not in _WORDS and (text[0].isalpha() or text[0] == "/") and text[-1] != " "
-    if is_word and all(c.isalnum() or c in " _./-+(),'" for c in set(text)):
+    if is_word and (_PLAIN.issuperset(text) or all(c.isalnum() or c in _PLAIN for c in set(text))):
         return text
     escapes = {}
     for c in set(text):
@@ -168,16 +169,19 @@ def _flow(text: str) -> list[str]:
 
 def _quoted(text: str) -> tuple[str, str]:
     """The text between quotes, and what follows."""
-    quote, at = text[0], 1
-    while text[at : at + 1] != quote or (quote == text[at + 1 : at + 2] == "'"):
-        if at >= len(text):
-            raise ValueError("quote without an end on its line")
-        at += 2 if text[at] in ("\\" if quote == '"' else quote) else 1
-    value = text[1:at]
+    quote, rest = text[0], text[1:]
+    pairs = (("\\\\", "\0"), ('\\"', "\1")) if quote == '"' else (("''", "\0"),)  # what does not end the text
+    for pair in pairs:
+        rest = rest.replace(*pair)
+    value, end, rest = rest.partition(quote)
+    if not end:
+        raise ValueError("quote without an end on its line")
+    for escape, mark in pairs:
+        value, rest = value.replace(mark, escape), rest.replace(mark, escape)
     if quote == "'":
         value = value.replace("''", "'")
     elif "\\" in value:
         from codecs import unicode_escape_decode
 
         value = unicode_escape_decode(value.encode("latin-1", "backslashreplace"))[0]
-    return value, text[at + 1 :]
+    return value, rest
