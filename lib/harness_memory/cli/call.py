@@ -30,9 +30,9 @@ class Call(argparse.Namespace):
     json = False
     damaged: Sequence[OSError] = ()  # archives
 
-    def answer(self, value: Any, lines: Iterable[str], code: int = 0) -> int:
-        """Print the value for scripts, or the lines for a person, which may hold anything; the exit code."""
-        output.emit(value, None if self.json else lines)
+    def answer(self, value: Any, lines: Iterable[str] | None = None, code: int = 0) -> int:
+        """Print the value for scripts, or for a person the lines or else its fields; the exit code."""
+        output.emit(value, None if self.json else output.page(value) if lines is None else lines)
         return code
 
     def listing(

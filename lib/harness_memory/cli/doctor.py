@@ -145,9 +145,7 @@ def rebuild(call: Call) -> int:
         cache.drop(path)
         cache.open_source(call.root, path, call.now, float("inf"), is_whole=True)
     rows = [{"project": os.path.basename(path), "changed": names} for path, names in changed.items()]
-    done = ["rebuilt: " + ", ".join(names) if names else "nothing to change" for names in changed.values()]
-    lines = ["%s: %s" % (row["project"], text) for row, text in zip(rows, done)]
-    return call.answer(rows, lines or ["Nothing is remembered here yet, so there is nothing to rebuild."])
+    return call.answer(rows, None if rows else ["Nothing is remembered here yet, so there is nothing to rebuild."])
 
 
 def verify(call: Call) -> int:

@@ -200,6 +200,18 @@ def table(rows: Sequence[Sequence[object]], right: tuple[int, ...] = (), *, is_c
     return lines
 
 
+def page(value: Any) -> list[str]:
+    """Any value for a person: a table of its fields, those with something in them; of a list one for each."""
+    if isinstance(value, list):
+        return [line for each in value for line in (*page(each), "")]
+    rows = []
+    for key, item in value.items():
+        lines = ["%s: %s" % pair for pair in item.items()] if isinstance(item, dict) else item
+        lines = lines if isinstance(lines, list) else [lines] * (lines is not None)
+        rows += [[" " * bool(at) or key.replace("_", " "), short(str(text))] for at, text in enumerate(lines)]
+    return table(rows)
+
+
 def cell(value: object) -> str:
     """A value in a table: of a list its length, a time in local time."""
     return line(len(value)) if isinstance(value, list) else local("-" if value in (None, "") else str(value))

@@ -16,70 +16,59 @@ from ..memory.records import Record
 from ..project import identity
 from ..session import sessions
 from .call import Call, is_in_session
-from .output import Refusal, complain, count, line, short
+from .output import Refusal, count, line, short
 
-_PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
-_WORK_DAYS = "older than this leave WORK: 30d, 8w (default: config key work_days, %s)" % settings.DEFAULTS["work_days"]
+_STAYS = {archives.WENT_ON: "it went on here afterwards", archives.FORGOTTEN: "to finish that: forget ID --yes"}
+_STOP = "no session for a year, so the clock may be wrong. If not: --older-than 30d"
 
 
 def prune(call: Call) -> int:
-    reports, lines, settled = [], [], config.load(call.root)
+    settled, reports = config.load(call.root), []
     if settled.problems:
-        complain("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
-        return 1
+        raise Refusal("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
+    age = float(settled["work_days"]) * settings.DAY_SECONDS
+    age = age if call.older_than is None else call.now - call.older_than
+    to_archive = settled["work_after"] == "archive"
     for project_dir in call.dirs:
-        days = float(settled["work_days"])
-        days = days if call.older_than is None else (call.now - call.older_than) / settings.DAY_SECONDS
-        work_days = [path.split(os.sep)[-2] for path in sessions.all_directories(project_dir)]
+        days = [path.split(os.sep)[-2] for path in sessions.all_directories(project_dir)]
         # Someone who names an age is sure of the clock.
-        is_plausible = call.older_than is not None or housekeeping.is_clock_plausible(work_days, call.now)
+        is_plausible = call.older_than is not None or housekeeping.is_clock_plausible(days, call.now)
         with contextlib.nullcontext() if call.dry_run else archives.lock(project_dir):
-            plan = archives.plan(project_dir, call.now if is_plausible else 0.0, settled["work_whole_days"], days)
-            kept, to_archive = len(plan.pop(archives.KEEP)), settled["work_after"] == "archive"
-            report, numbers = _retire(project_dir, plan, to_archive, call.dry_run)
-        report.update(project=os.path.basename(project_dir), kept=kept, artifacts_pruned=numbers[archives.THIN])
+            now = call.now if is_plausible else 0.0
+            plan = archives.plan(project_dir, now, settled["work_whole_days"], age / settings.DAY_SECONDS)
+            kept = len(plan.pop(archives.KEEP))
+            numbers, made, left = _retire(project_dir, plan, to_archive, call.dry_run)
+        report = {"project": os.path.basename(project_dir), "kept": kept, "artifacts_pruned": numbers[archives.THIN]}
         report["archived" if to_archive else "deleted"] = numbers[archives.RETIRE]
-        report["is_clock_plausible"] = is_plausible
-        parts = ["%d %s" % (report[key], key.replace("_", " ")) for key in _PARTS if report.get(key)]
-        lines += ["%s: sessions: %s" % (report["project"], ", ".join(parts) or "none"), *_details(report)]
-        if not is_plausible:
-            lines.append("  Nothing pruned: no session for a year, so the clock may be wrong. If not: --older-than 30d")
-        reports.append(report)
-    lines += ["Nothing was changed (--dry-run)."] * call.dry_run
-    return call.answer(reports, lines, 1 if any(report["left"] for report in reports) else 0)
+        note = "Nothing was changed (--dry-run)." if call.dry_run else None if is_plausible else _STOP
+        reports.append({**report, "archives": made, "left": left, "note": note})
+    return call.answer(reports, code=1 if any(report["left"] for report in reports) else 0)
 
 
 def _retire(
     project_dir: str, plan: dict[str, list[Record]], to_archive: bool = True, is_dry: bool = False
-) -> tuple[dict[str, Any], dict[str, int]]:
-    """Carry out a plan, unless it is a dry run: what to report, and how many sessions there were of each kind."""
-    report: dict[str, Any] = {"archives": [], "left": {}}
-    numbers = {}
+) -> tuple[dict[str, int], list[str], dict[str, str]]:
+    """Carry out a plan, unless it is a dry run: how many sessions of each kind, archives made, why a session stays."""
+    numbers, made, left = {}, [], {}
     for kind, group in plan.items():
         path, reasons = "", {record.id: "" for record in group}
         if not is_dry:
             into_archive = to_archive and kind != archives.THIN
             path, reasons = archives.retire(project_dir, group, kind, time.time(), into_archive)
-        report["archives"] += [path] if path else []
-        report["left"].update({id: reason for id, reason in reasons.items() if reason})
+        made += [path] if path else []
+        left.update({id: reason for id, reason in reasons.items() if reason})
         numbers[kind] = [*reasons.values()].count("")
-    return report, numbers
-
-
-def _details(report: dict[str, Any]) -> list[str]:
-    stays = ["  %s stays: %s" % (id, reason) for id, reason in report["left"].items()]
-    return ["  " + short(path) for path in report["archives"]] + stays
+    return numbers, made, left
 
 
 def archive(call: Call) -> int:
     project_dir = call.project.dir
     with archives.lock(project_dir):
         old, still_open = archives.before(project_dir, call.before, with_open=call.open)
-        report, numbers = _retire(project_dir, {archives.WHOLE: old})
-    report.update(sessions=numbers[archives.WHOLE], open=still_open)
-    lines = ["Archived %s." % count(report["sessions"], "session"), *_details(report)]
-    lines += ["Sessions of open threads that stay: %d (--open archives them too)" % still_open] * bool(still_open)
-    return call.answer(report, lines, 1 if report["left"] else 0)
+        numbers, made, left = _retire(project_dir, {archives.WHOLE: old})
+    report = {"sessions": numbers[archives.WHOLE], "archives": made, "left": left, "open": still_open}
+    note = "sessions of open threads stay; --open archives them too" if still_open else None
+    return call.answer({**report, "note": note}, code=1 if left else 0)
 
 
 def restore(call: Call) -> int:
@@ -92,15 +81,11 @@ def restore(call: Call) -> int:
             names = {call.find_archived(call.what).id}
         selected = [each for each in call.archived if call.all or not names.isdisjoint((each.archive, each.id))]
         outcome = archives.restore(call.project.dir, selected[::-1])
-    kinds = {"restored": archives.RESTORED, "refused": archives.WENT_ON, "forgotten": archives.FORGOTTEN}
-    report = {key: [id for id, became in outcome.items() if became == kind] for key, kind in kinds.items()}
-    is_present = {*outcome.values()} == {archives.PRESENT}
-    done = "Restored %s." % count(len(report["restored"]), "session")
-    lines = ["All of it is here already." if is_present else done]
-    lines += ["  %s stays archived: it went on here afterwards" % id for id in report["refused"]]
-    again = "  {0} was forgotten. To finish that: harness memory forget {0} --yes"
-    lines += [again.format(id) for id in report["forgotten"]]
-    return call.answer(report, lines, 2 if call.damaged else 1 if report["refused"] or report["forgotten"] else 0)
+    report: dict[str, Any] = {
+        kind: [id for id, became in outcome.items() if became == kind] for kind in (archives.RESTORED, archives.PRESENT)
+    }
+    report["left"] = {id: _STAYS[became] for id, became in outcome.items() if became in _STAYS}
+    return call.answer(report, code=2 if call.damaged else 1 if report["left"] else 0)
 
 
 def backfill(call: Call) -> int:

@@ -16,7 +16,7 @@ from ..project import identity
 from ..project.remote import normalize
 from ..setup import installation
 from .call import Call, one
-from .output import Refusal, ago, confirm, count, line, short, table
+from .output import Refusal, ago, confirm, count, line
 
 _PUBLIC = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "gitee.com", "dev.azure.com")
 _EVERY_SECONDS = 300
@@ -35,10 +35,8 @@ def _configured(call: Call) -> Store:
 def run(call: Call) -> int:
     store = _configured(call)
     if call.auto:
-        is_auto = call.auto == "on"
-        paths = _set_auto(call.root, is_auto)
-        text = "Sessions sync in the background when they start and end" if is_auto else "Sessions do not sync any more"
-        return call.answer({"auto": is_auto, "settings": paths}, ["%s (%s)." % (text, ", ".join(map(short, paths)))])
+        _set_auto(call.root, call.auto == "on")
+        return status(call)
     if not call.background:
         return _run(call, store)
     started = os.path.join(call.root, settings.SYNC_DIR, "started")
@@ -61,7 +59,7 @@ def _run(call: Call, store: Store) -> int:
         syncing.configure(call.root, last={"at": clock.iso(call.now), "result": problem, "is_well": False})
         raise
     syncing.configure(call.root, last={"at": clock.iso(call.now), "result": result, "is_well": True})
-    return call.answer({"result": result}, ["%s: %s." % (_shown(store.config["remote"]), result)])
+    return call.answer({"remote": _shown(store.config["remote"]), "result": result})
 
 
 def init(call: Call) -> int:
@@ -93,10 +91,7 @@ def init(call: Call) -> int:
 def status(call: Call) -> int:
     _configured(call)
     value = syncing.configuration(call.root)
-    value["remote"] = _shown(value["remote"])
-    rows = [["Remote", value["remote"]], ["Last", summary(call.root)], ["Automatic", "on" if value["auto"] else "off"]]
-    rows += [["Left out", ", ".join(value["exclude"])], ["Since", value["since"]]]
-    return call.answer(value, table([row for row in rows if row[1]]))
+    return call.answer({**value, "remote": _shown(value["remote"]), "last": summary(call.root)})
 
 
 def summary(root: str) -> str:
@@ -123,9 +118,8 @@ def exclude(call: Call) -> int:
         left_out = left_out - {name} if call.remove else left_out | {name}
     if call.projects:
         syncing.configure(call.root, exclude=sorted(left_out))
-    lines = ["Stays on this machine: " + name for name in sorted(left_out)] or ["Every project is synced."]
-    lines += ["What the remote has of it already stays there."] if call.projects and not call.remove else []
-    return call.answer(sorted(left_out), lines)
+    note = "What the remote has of it already stays there." if call.projects and not call.remove else None
+    return call.answer({"stays_here": sorted(left_out) or "nothing: every project is synced", "note": note})
 
 
 def purge(call: Call) -> int:
@@ -140,8 +134,8 @@ def purge(call: Call) -> int:
     return call.answer({"purged": True}, [_COPIES])
 
 
-def _set_auto(root: str, is_auto: bool) -> list[str]:
-    """Write our entries again, with or without the background sync; the settings files that hold them."""
+def _set_auto(root: str, is_auto: bool) -> None:
+    """Write our entries again, with or without the background sync."""
     records = [item for item in installation.records(root) if os.path.exists(item["settings"])]
     if is_auto and not records:
         raise Refusal("no settings file here holds our hooks. Run install.py first")
@@ -149,7 +143,6 @@ def _set_auto(root: str, is_auto: bool) -> list[str]:
     for item in records:
         target = installation.Installation(invocation.tree(), item["scope"], item["settings"], root)
         target.install(target.wanted(item["interpreter"]), item["interpreter"])
-    return [item["settings"] for item in records]
 
 
 def _shown(url: str) -> str:
