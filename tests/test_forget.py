@@ -55,7 +55,7 @@ def test_preview_changes_nothing(world: World, client: support.Client) -> None:
     life = lived(world, client)
     life.end()
     before = world.files()
-    for words in (("--text", "zanzibar"), (life.session.id[:8],), ("--since", "1d"), ("last",)):
+    for words in (("--text", "zanzibar"), (life.session.id[:8],), ("last",)):
         shown = world.memory("forget", *words)
         assert (shown.code, "--yes" in shown.stdout) == (0, True)
     assert world.files() == before
@@ -96,21 +96,12 @@ def test_archived_session_is_forgotten_and_not_restored(world: World, client: su
     mine = archived(world, client)
     (path,) = world.root.glob("archive/*/*.tar.gz")
     data = path.read_bytes()
-    assert world.json("forget", mine, "--yes")["archived"] == [mine]
+    assert world.json("forget", mine, "--yes")["archived"][0]["id"] == mine
     assert holding(world, "zanzibar") == []
     assert world.json("restore") == []
     store.write(str(path), data)  # as a backup brings it back
     report = world.json("restore", mine, code=1)
     assert (report["restored"], [*report["left"]]) == ([], [mine])
-
-
-def test_sessions_and_notes_are_chosen_by_date(world: World, client: support.Client) -> None:
-    lived(world, client).end()
-    world.memory("note", "add", "Build", "Built with make")
-    assert world.json("forget", "--until", "2020-01-01", code=1)["sessions"] == []
-    done = world.json("forget", "--since", "1d", "--yes")
-    assert (len(done["sessions"]), [each["note"] for each in done["notes"]]) == (1, ["project/build"])
-    assert support.episodes(world.root) == []
 
 
 # Notes --------------------------------------------------------------------------------------------
@@ -193,7 +184,7 @@ def test_other_transcripts_are_read_after_a_forgetting(world: World, client: sup
 
 def test_text_goes_from_archived_sessions(world: World, client: support.Client) -> None:
     mine = archived(world, client)
-    assert world.json("forget", "--text", "zanzibar", "--yes")["archived"] == [mine]
+    assert world.json("forget", "--text", "zanzibar", "--yes")["archived"][0]["id"] == mine
     assert holding(world, "zanzibar") == []
     assert world.json("restore", mine)["restored"] == [mine]
     assert support.episodes(world.root)[0]["files_changed"] == ["letter.md"]
@@ -241,14 +232,14 @@ def test_audit_trail_says_that_but_not_what(world: World, client: support.Client
 
 
 @pytest.mark.parametrize("calls", range(1, 40, 9))
-@pytest.mark.parametrize("words", [("--text", "zanzibar"), ("--since", "1d")])
-def test_killed_run_is_finished_by_the_next(
-    world: World, client: support.Client, calls: int, words: tuple[str, str]
-) -> None:
-    archived(world, client)
-    lived(world, client).end()
-    world.killed(calls, "forget", *words, "--yes")
-    world.memory("forget", *words, "--yes")
+@pytest.mark.parametrize("is_text", [True, False])
+def test_killed_run_is_finished_by_the_next(world: World, client: support.Client, calls: int, is_text: bool) -> None:
+    packed, life = archived(world, client), lived(world, client)
+    life.end()
+    runs = [("--text", "zanzibar")] if is_text else [(packed,), (life.session.id[:8],)]
+    for words in runs:
+        world.killed(calls, "forget", *words, "--yes")
+        world.memory("forget", *words, "--yes")
     for path in world.root.rglob("*.tmp"):
         path.unlink()  # what a killed writer left, housekeeping removes
     assert holding(world, "zanzibar") == []

@@ -105,7 +105,6 @@ def test_the_exit_codes_are_as_told(home: Path, repo: Path) -> None:
     assert "0 done, 1 problems were found (a search: nothing matched; `guard check`: it would be stopped)" in told
     for words in (("search", "zanzibar"), ("related", "zanzibar.py"), ("forget", "--text", "zanzibar")):
         assert world.memory(*words).code == 1
-    assert world.memory("forget", "--until", "2001-01-01").code == 1
     assert world.run("guard", "check", "rm -rf ~").code == 1
     assert "2 it could not be done, for example an unknown id" in told
     assert world.memory("forget", "zz").code == world.memory("show", "zz").code == 2

@@ -117,7 +117,6 @@ def test_only_the_repository_changes_a_shared_note(shop: World, tmp_path: Path) 
     ):
         assert other.memory(*words).code == 2
     other.memory("lint", "--fix")
-    other.memory("forget", "--since", "7d", "--yes")
     assert path.read_bytes() == before
     assert other.memory("team", "unshare", "cart-totals").code == 0
     assert not path.exists()

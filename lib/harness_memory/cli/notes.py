@@ -28,7 +28,7 @@ def select(call: Call) -> list[Note]:
     for note in read_all(call.shelves):
         is_wanted = wanted("type") in (None, note.type) and wanted("scope") in (None, note.scope)
         day = clock.parse(note.day + "T00:00:00Z") or 0.0
-        is_in_time = (wanted("since") or 0.0) - settings.DAY_SECONDS <= day < (wanted("until") or float("inf"))
+        is_in_time = day >= (wanted("since") or 0.0) - settings.DAY_SECONDS
         is_unused = not wanted("unused") or note.is_old(call.now)
         selected += [note] if is_wanted and is_in_time and is_unused else []
     return sorted(selected, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
