@@ -75,10 +75,10 @@ PACKAGES = {
     "inject": 534,
     "guard": 3847,
     "hook": 1043,
-    "cli": 3276,
+    "cli": 3252,
     "setup": 795,
 }
-FOLDERS = {"hooks": 133, "tests": 14888, "bench": 2500}
+FOLDERS = {"hooks": 133, "tests": 14861, "bench": 2500}
 LOADED = {"session_start": 3677, "user_prompt_submit": 4175, "stop": 4252, "pre_tool_use": 851}
 
 
