@@ -94,7 +94,8 @@ def _title(fact: str) -> str:
     pairs = [*zip(["", *words], words)]
     denied = [at for at, (before, word) in enumerate(pairs) if lint.is_negation(word) and not before.endswith(",")]
     first = min(denied, default=0)
-    return " ".join([*words[:4], *words[max(first, 4) : first + 2]]).replace(",", "")
+    end = 5 if words[3:4] and lint.is_negation(words[3]) else 4
+    return " ".join([*words[:end], *words[max(first, end) : first + 2]]).replace(",", "")
 
 
 def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:

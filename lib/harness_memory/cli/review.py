@@ -97,6 +97,6 @@ def rules(call: Call) -> int:
     after = ["", "Said again, week by week, newest last: " + bars(weeks, max(weeks))] if any(weeks) else []
     waits = count(len(review.stated(call.project.dir)), "rule")
     after += ["", "Stated in prompts and not reviewed: %s. See: harness memory review" % waits]
-    head = "NOTE BINDS LAST #KEPT=followed #STOPPED #LET=overridden #AGAIN=recurred RULE"
+    head = "NOTE BINDS LAST #KEPT=followed #STOPPED #OVERRIDDEN #AGAIN=recurred RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
     return call.listing(head, held, lambda rule: rule, none, after)

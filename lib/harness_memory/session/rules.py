@@ -13,6 +13,7 @@ from ..base.text import brief
 
 _MOST = 12  # rules of one prompt
 _LEAST, _VETO = 3.0, -5.0  # scores of a rule, and of a clause that speaks for its whole sentence
+_AGAIN = 2.0  # for what is said again
 _HEAD_CHARS = 80  # of a line, where it says what follows
 _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
@@ -56,6 +57,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
     if len(prompt) > 2 * _READ_CHARS:
         prompt = prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
     lines = [] if prompt.startswith((*_words["pasted"],)) else prompt.replace("’", "'").split("\n")
+    place = " @undo" if prompt.lower().startswith((*_words["undoes"],)) else ""  # what was done was against a rule
     is_code, is_headed, found = False, False, []
     for line in lines:
         bare = line.strip()
@@ -78,7 +80,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         if bare[0] in "><|$%@{}[✅❌" or line[:4] == "    " or any(mark in bare for mark in _words["code"]):
             continue
         bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
-        marks = " @rules" if is_headed else " @item" if is_item else ""
+        marks = place + (" @rules" if is_headed else " @item" if is_item else "")
         for stop in _words["stops"]:
             bare = bare.replace(stop, stop.rstrip() + "\n")
         parts = [part.strip() for part in bare.split("\n")]
@@ -94,6 +96,9 @@ def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> str
         at, joint = min(ends, default=(0, ""))
         rest = sentence[at + len(joint) :].strip()
         head = _score(_normal(sentence[:at], ""), rows) if at and len(rest) > _SHORTEST else 0.0
+        if sentence[:at].lower() in _words["again"]:
+            sentence, past = rest, past + _AGAIN
+            continue
         if head <= _VETO:
             break
         can_stand = rest[:1] not in _QUOTES and (not rest.isascii() or rest.lower().split()[0] in _words["starters"])
