@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2782,
     "recall": 1256,
     "inject": 534,
-    "guard": 3847,
+    "guard": 3789,
     "hook": 1043,
     "cli": 3252,
     "setup": 795,

@@ -7,14 +7,14 @@ does the same: `shutil.rmtree('x')` is `rm -rf x`. Text that is only text is not
 from __future__ import annotations
 
 from . import programs
-from .shell import NAME, TILDE, UNKNOWN, joined
+from .shell import NAME, TILDE, UNKNOWN
 from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .expand import Call, Trace
+    from .expand import Call
 
 MAX_CHARS = 20_000  # of a body; what follows is not read
 MAX_CALLS = 400
@@ -22,39 +22,15 @@ MAX_ARGUMENT_CHARS = 2000
 BODY_COST = 125  # of the code in a command
 _CALLEE = NAME | frozenset(".:$")
 _MODES = ("'w", '"w', "'a", '"a', "'x'", '"x"', "+'", '+"')
-# What the words of a body show: rule, detail, and words of which each group has one.
-_SIGNS = """
-system.fork-bomb a fork in a loop | fork() | while for(;;)
-exfil.environment the environment is sent | stringify(process.env dict(os.environ os.environ) environ.items |
-  requests.post requests.put urlopen http.client fetch( axios net::http httpx.post
-db.destroy all rows are deleted | .objects.all().delete() .delete_all .destroy_all
-remote.shell a socket and a shell | socket | /bin/sh /bin/bash pty.spawn cmd.exe
-remote.pipe-to-shell what was fetched is run | exec( eval( | urlopen( requests.get( fetch( urlretrieve( downloadstring
-code.hidden what is decoded is run | exec( eval( system( | b64decode decode_base64 base64_decode 'base64') "base64")
-  fromhex( zlib.decompress
-"""
-
-
-def body_of(call: Call, found: Trace) -> str:
-    """The code that a call runs: from an option, an operand, standard input, or a file just written."""
-    given, kinds = call.given, call.row.operands if call.row else []
-    texts = [value for _, kind, value in given.values if kind == "c"]
-    if not texts and kinds[:1] == ["c"]:
-        texts = given.operands[:1]
-    elif not texts and not {"f", "f?"}.isdisjoint(kinds):
-        scripts = [word for word in given.operands if word != "-"]
-        written = found.files.get(joined(call.cwd, scripts[0]), "") if scripts else call.stdin
-        texts = [written] if isinstance(written, str) else []
-    return "\n".join(texts)[:MAX_CHARS]
 
 
 def signs(body: str) -> Iterator[tuple[str, str]]:
     """The rules that the words of a body speak for, and what they show."""
     tight = body.lower().replace(" ", "")
-    for line in _SIGNS.replace("\n  ", " ").strip().split("\n"):
-        sign, *groups = line.split("|")
+    for name in [name for name in WORDS if name[:5] == "sign-"]:
+        groups = " ".join(WORDS[name][2:]).split("|")
         if all(any(word in tight for word in group.split()) for group in groups):
-            yield sign.split()[0], sign.strip().partition(" ")[2]
+            yield name[5:], WORDS[name][0]
 
 
 def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:

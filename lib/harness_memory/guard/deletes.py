@@ -15,45 +15,38 @@ if TYPE_CHECKING:
     from .expand import Call, Trace
     from .paths import Scope
 
-MAX_TARGETS = 100  # of one command; beyond that the targets are unknown
 ROOTS = WORDS["roots"]
 GRAVE = ("delete.project", "delete.home", "delete.system")
 
 
 def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     """The findings against a call that deletes."""
-    name, given = call.program, call.given
-    lower = [arg.lower() for arg in call.args]
-    words, is_deep = given.operands, True
-    if "--help" in lower or "-whatif" in lower:
+    name, given, words, is_deep = call.program, call.given, call.given.operands, True
+    if given.has("--help,-WhatIf,-whatif"):
         return
     if name in ("find", "fd", "fdfind"):
         yield from _found(call, scope, found)
         return
     if name == "mv":  # only what is lost where it is moved to
-        words = [word for word in words[:-1] if words[-1] == "/dev/null" or _is_place(word, call, scope)]
+        places = [paths.absolute(word.rstrip(STAR), call.cwd, scope) for word in words]
+        words = [w for w, path in zip(words[:-1], places) if words[-1] == "/dev/null" or is_place(path, scope)]
     elif name == "rsync":
-        is_mirror = any(flag.startswith("--del") for flag in given.flags) and not given.has("-n,--dry-run,--list-only")
-        words = words[-1:] * is_mirror
+        is_mirror = any(flag.startswith("--del") for flag in given.flags) and not given.has("-n,--dry-run")
+        words = words[-1:] if is_mirror else []
     else:
         words = [word for kind, word in call.accesses() if kind == "d" and word.lower() not in ("/s", "/q", "/f")]
-        if not words and name in ("remove-item", "ri"):  # gci ~ | Remove-Item -Recurse
+        if not words:  # gci ~ | Remove-Item -Recurse
             words = [word for each in call.sources() for word in each.given.operands]
-        is_deep = name in ("rimraf", "del-cli", "tar") or given.has("-r,-R,--recursive,--no-preserve-root")
-        is_deep = is_deep or any(arg in ("/s", "/q") or arg.startswith(("-re", "--re")) for arg in lower)
-    targets = list(dict.fromkeys(words))
-    if len(targets) > MAX_TARGETS and is_deep:
-        yield "delete.unknown", "%d targets" % len(targets)
-    for number, word in enumerate(targets):
-        if number < MAX_TARGETS or STAR in word or ".git" in word or word[:1] == "/":
-            rule = target_rule(word, call, scope, found) if is_deep else _file_rule(word, call, scope, found)
-            if rule:
-                yield rule, plain(word)
+        flags = [each.lower() for each in (*given.flags, *given.operands)]
+        is_deep = name in ("rimraf", "del-cli", "tar") or any(f == "/s" or f.startswith(("-r", "--re")) for f in flags)
+    for word in dict.fromkeys(words):
+        rule = target_rule(word, call, scope, found) if is_deep else _file_rule(word, call, scope, found)
+        if rule:
+            yield rule, plain(word)
 
 
-def _is_place(word: str, call: Call, scope: Scope) -> bool:
+def is_place(path: str, scope: Scope) -> bool:
     """The whole home or a root of the system."""
-    path = paths.absolute(word.rstrip("/" + STAR) or ("/" if word[:1] == "/" else "."), call.cwd, scope)
     return path in ROOTS or paths.home_relative(path, scope) == "~"
 
 
@@ -155,24 +148,19 @@ def worth(path: str, scope: Scope, call: Call) -> str:
     local = paths.home_relative(path, scope)
     project = scope.places[1]
     if call.where == CONTAINER:
-        is_data = path.startswith(("/var/lib/", "/data", "/var/www/", "/srv/")) and not path.startswith(
-            WORDS["free-system"]
-        )
+        is_data = path.startswith(WORDS["container-data"]) and not path.startswith(WORDS["free-system"])
         return "delete.outside" if path in ROOTS or is_data else ""
     if local == "~":
         return "delete.home"
-    if path in ROOTS or path in ("", "//"):
+    if path in ROOTS:
         return "delete.system"
     if any(paths.is_within(place, path) for place in _projects(scope)):
         return "delete.project"
     if path in scope.temps:
         return "delete.outside"
     rule = _git_rule(path, call, scope)
-    if (
-        rule
-        or (local[:2] == "~/" and local[2:] in WORDS["main-folders"])
-        or any(paths.is_within(h, path) for h in scope.homes)
-    ):
+    is_main = local[:2] == "~/" and local[2:] in WORDS["main-folders"]
+    if rule or is_main or any(paths.is_within(home, path) for home in scope.homes):
         return rule or "delete.home"
     # A session in `/` does not make the system part of the project.
     is_project = project not in ROOTS or project in scope.homes
@@ -185,11 +173,8 @@ def worth(path: str, scope: Scope, call: Call) -> str:
     if path.startswith("/dev/") and not path.startswith("/dev/shm/"):
         return "disk.overwrite"
     is_rebuilt = is_disposable(path.rpartition("/")[2]) and path.count("/") > 2
-    return (
-        ""
-        if is_rebuilt or local.startswith(WORDS["home-caches"]) or path.startswith(WORDS["work-folders"])
-        else "delete.outside"
-    )
+    is_rebuilt = is_rebuilt or local.startswith(WORDS["home-caches"]) or path.startswith(WORDS["work-folders"])
+    return "" if is_rebuilt else "delete.outside"
 
 
 def _projects(scope: Scope) -> tuple[str, ...]:

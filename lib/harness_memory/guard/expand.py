@@ -494,7 +494,7 @@ class Shell(shell.Reader):
 
     # Scripts within the script ------------------------------------------------------------------
 
-    def inside(self, text: str, via: str = "", where: str = "", directory: str = "") -> Shell:
+    def inside(self, text: str, via: str = "", where: str = "") -> Shell:
         """The shell that runs what a program was given."""
         inner = self.copy(text)
         inner.depth += 1
@@ -503,29 +503,26 @@ class Shell(shell.Reader):
         inner.via = (*self.via, via) if via else self.via
         inner.where = where or self.where
         inner.cwd = TILDE if where == REMOTE else "/" if where else self.cwd
-        inner.cwd = joined(self.cwd, directory) if directory else inner.cwd
         return inner
 
     def take_over(self, inner: Shell) -> None:
         self.cwd, self.elsewhere, self.branch = inner.cwd, inner.elsewhere, inner.branch
         self.variables = inner.variables
 
-    def follow(self, words: list[str], *, via: str = "", where: str = "", directory: str = "") -> None:
+    def follow(self, words: list[str], *, via: str = "", where: str = "") -> None:
         if len(words) == 1 and " " in words[0]:
-            self.read_text(words[0], via=via, where=where, directory=directory)
+            self.read_text(words[0], via=via, where=where)
         elif words:
-            inner = self.inside("", via, where, directory)
+            inner = self.inside("", via, where)
             inner.run(inner.record(words[0], words[1:]))
             if via in ("", "command", "builtin"):
                 self.cwd = inner.cwd
 
-    def read_text(
-        self, text: str, *, via: str = "", where: str = "", args: list[str] | None = None, directory: str = ""
-    ) -> None:
+    def read_text(self, text: str, *, via: str = "", where: str = "", args: list[str] | None = None) -> None:
         """Shell text handed to a shell."""
         if not text.strip():
             return
-        inner = self.inside(text if text.isascii() else text.translate(_REREAD), via, where, directory)
+        inner = self.inside(text if text.isascii() else text.translate(_REREAD), via, where)
         if args is not None:
             inner.positional(args)
         try:

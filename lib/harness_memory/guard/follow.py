@@ -20,7 +20,9 @@ _MAKEFILES = {"just": ("justfile", "Justfile"), "make": ("Makefile", "makefile",
 
 
 def follow(shell: Shell, call: Call) -> None:
-    name = call.program
+    name, outer, directory = call.program, shell.cwd, call.given.value("D")
+    if directory:
+        shell.cwd = call.cwd = joined(outer, directory)
     _creates(shell, call)
     if name in ("find", "fd", "fdfind"):
         _found(shell, call)
@@ -36,23 +38,23 @@ def follow(shell: Shell, call: Call) -> None:
         _by_row(shell, call)
     if "/" in call.word and (call.row is None or joined(shell.cwd, call.word) in shell.trace.files):
         _script(shell, [call.word, *call.args], call, needs_mark=True)
+    shell.cwd = outer if directory else shell.cwd
 
 
 def _by_row(shell: Shell, call: Call) -> None:
     row, given, name = call.row, call.given, call.program
     assert row is not None
-    words, kinds, directory = given.operands, row.operands, given.value("D")
+    words, kinds = given.operands, row.operands
     texts = [value for kind, value in call.accesses() if kind in ("s", "S")]
-    texts += [value.lstrip(":!") for _, kind, value in given.values if kind == "v" and value.lstrip(":")[:1] == "!"]
+    texts += [value.lstrip(":!") for value in given.of("v") if value.lstrip(":")[:1] == "!"]
     for text in texts:
-        shell.read_text(text[5:] if text.startswith("exec=") else text, via=name, args=words[1:], directory=directory)
+        shell.read_text(text[5:] if text.startswith("exec=") else text, via=name, args=words[1:])
     if texts:
         return
     if kinds[-1:] == ["F"]:
         _shell(shell, call)
     elif "q*" in kinds:
-        names = [value for _, kind, value in given.values if kind == "Q"] or _fed_files(call)
-        call.statements = tuple([_text(shell, each) or each for each in names])
+        call.statements = tuple([_read(shell, each)[0] or each for each in given.of("Q") or _fed_files(call)])
     for effect in row.effects:
         at = programs.command_at(name, effect, given)
         if at >= 0:
@@ -64,7 +66,7 @@ def _by_row(shell: Shell, call: Call) -> None:
     elif row.has_code:
         _code(shell, call)
     if name in ("npm", "pnpm", "yarn", "bun"):
-        _package(shell, call, directory)
+        _package(shell, call)
 
 
 def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
@@ -80,22 +82,29 @@ def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
         shell.read_text(text, via="" if name == "eval" else name, where=where)
     else:
         rest = ["python", *rest] if "".join(rest[:1]).endswith(".py") else rest
-        shell.follow(rest, via=where or name, where=where, directory=call.given.value("D") if not where else "")
+        shell.follow(rest, via=where or name, where=where)
 
 
 def _code(shell: Shell, call: Call) -> None:
-    """The commands that code hands to a shell: code in an argument or on standard input, written here, or on disk."""
+    """The commands that code amounts to: code in an argument, on standard input, or in a file."""
     from . import code
 
-    body, via = code.body_of(call, shell.trace), call.program
-    script = "".join(call.given.operands[:1])
-    if not body and script.endswith(_SCRIPT_SUFFIXES):
-        body, via = read_small(joined(shell.cwd, script), shell), SCRIPT
+    given, kinds, via = call.given, call.row.operands if call.row else [], call.program
+    scripts = [word for word in given.operands if word != "-"]
+    body = "\n".join(given.of("c"))
+    if not body and kinds[:1] == ["c"]:
+        body = "".join(scripts[:1])
+    elif not body and scripts:
+        body, origin = _read(shell, scripts[0])
+        via = origin or via
+        body = body if not origin or scripts[0].endswith(_SCRIPT_SUFFIXES) else ""
+    elif not body and isinstance(call.stdin, str):
+        body = call.stdin
     if body:
         shell.budget.take(code.BODY_COST)
-        call.code = body, via == SCRIPT
+        call.code = body[: code.MAX_CHARS], via == SCRIPT
         outer, shell.stdin = shell.stdin, None
-        for words in list(code.commands(body, call.program, is_script=via == SCRIPT))[:MAX_COMMANDS]:
+        for words in list(code.commands(call.code[0], call.program, is_script=via == SCRIPT))[:MAX_COMMANDS]:
             shell.follow(words, via=via) if len(words) > 1 else shell.read_text("".join(words), via=via)
         shell.stdin = outer
 
@@ -117,50 +126,45 @@ def _fed_files(call: Call) -> list[str]:
     return [word for operator, word in call.redirections if operator == "<"] + piped
 
 
-def _text(shell: Shell, name: str) -> str:
-    """The text of a file that the script has written, or of one on disk."""
-    own = shell.trace.files.get(joined(shell.cwd, name))
-    return own if isinstance(own, str) else read_small(joined(shell.cwd, name), shell)
-
-
 def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool = False) -> None:
     """A script that this script has written itself, a pipe with a known end, or a file on disk."""
     for name in operands[:1]:
-        path = joined(shell.cwd, name)
         made = shell.trace.writers("", name)
-        text = outputs.said(made[-1], shell.trace) if made else shell.trace.files.get(path)
-        text = call.stdin if name in ("/dev/stdin", "-") else text
-        via = "" if call.program in ("source", ".") else name_of(name)
-        if not isinstance(text, str):
-            text, via = read_small(path, shell), SCRIPT
-            first = text.partition("\n")[0]
-            text = "" if needs_mark and (first[:2] != "#!" or name_of(first.split()[-1]) not in SHELLS) else text
-        if shell.via.count(SCRIPT) < MAX_SCRIPTS_DEEP:
-            shell.read_text(text, via=via, args=operands[1:])
+        piped = outputs.said(made[-1], shell.trace) if made else call.stdin if name in ("/dev/stdin", "-") else None
+        text, via = (piped, "") if isinstance(piped, str) else _read(shell, name)
+        first = text.partition("\n")[0]
+        if via and needs_mark and (first[:2] != "#!" or name_of(first.split()[-1]) not in SHELLS):
+            return
+        via = via or ("" if call.program in ("source", ".") else name_of(name))
+        shell.read_text(text, via=via, args=operands[1:])
 
 
-def read_small(path: str, shell: Shell) -> str:
-    """The text of a small file on this machine; "" for none."""
-    found = shell.trace
+def _read(shell: Shell, name: str) -> tuple[str, str]:
+    """The text of a file, "" for none or a large one; and SCRIPT if it is on disk, not written by the script itself."""
+    path = joined(shell.cwd, name)
+    found, own = shell.trace, shell.trace.files.get(path)
+    if isinstance(own, str):
+        return own, ""
     full = found.home + path[1:] if path[:1] == TILDE else path
-    if shell.where or UNKNOWN in full or not full.startswith("/") or found.budget.files <= 0:
-        return ""
+    is_deep = shell.via.count(SCRIPT) >= MAX_SCRIPTS_DEEP
+    if is_deep or shell.where or UNKNOWN in full or not full.startswith("/") or found.budget.files <= 0:
+        return "", SCRIPT
     found.budget.files -= 1
     try:
         status = system.stat(full)
         if status.st_mode & 0o170000 != 0o100000 or status.st_size > MAX_SCRIPT_BYTES:
-            return ""
+            return "", SCRIPT
         with open(full, "rb") as file:
-            return file.read(MAX_SCRIPT_BYTES).decode("utf-8", "replace")
+            return file.read(MAX_SCRIPT_BYTES).decode("utf-8", "replace"), SCRIPT
     except (OSError, ValueError):
-        return ""
+        return "", SCRIPT
 
 
-def _package(shell: Shell, call: Call, directory: str) -> None:
+def _package(shell: Shell, call: Call) -> None:
     """`npm run build`, `yarn build`: the script of package.json."""
     words = [word for word in call.given.operands if word not in ("run", "run-script")]
     name = {"t": "test", "tst": "test"}.get(words[0], words[0]) if words else ""
-    text, _ = _file(shell, directory, "package.json") if name else ("", False)
+    text = _read(shell, "package.json")[0] if name else ""
     if '"%s"' % name not in text:
         return
     from ..base import jsontext
@@ -170,26 +174,18 @@ def _package(shell: Shell, call: Call, directory: str) -> None:
         texts = [str(scripts[each]) for each in ("pre" + name, name, "post" + name) if each in scripts]
     except (ValueError, KeyError, TypeError):
         return
-    for script in texts if shell.via.count(SCRIPT) < MAX_SCRIPTS_DEEP else ():
-        shell.read_text(script, via=SCRIPT, directory=directory)
-
-
-def _file(shell: Shell, directory: str, name: str) -> tuple[str, bool]:
-    """The text of a file in a folder, and whether the script itself wrote it."""
-    path = joined(joined(shell.cwd, directory) if directory else shell.cwd, name)
-    own = shell.trace.files.get(path)
-    return (own, True) if isinstance(own, str) else (read_small(path, shell), False)
+    for script in texts:
+        shell.read_text(script, via=SCRIPT)
 
 
 def _recipes(shell: Shell, call: Call) -> None:
     """The recipes of the targets that `make` or `just` is asked for, and of what those need."""
     given = call.given
-    directory, named = given.value("D"), given.value("u")
-    for name in ([named] if named else _MAKEFILES[call.program]) if "-n" not in given.flags else ():
-        text, is_own = (call.stdin, True) if name == "-" else _file(shell, directory, name)
+    for name in (given.of("u") or _MAKEFILES[call.program]) if "-n" not in given.flags else ():
+        text, via = (call.stdin, "") if name == "-" else _read(shell, name)
         if text and isinstance(text, str):
             recipes = "\n".join(_needed(text, [word for word in given.operands if "=" not in word]))
-            shell.read_text(recipes, via=call.program if is_own else SCRIPT, directory=directory)
+            shell.read_text(recipes, via=via or call.program)
             return
 
 
@@ -270,7 +266,7 @@ def _creates(shell: Shell, call: Call) -> None:
         for word in [word[3:] if word.startswith("of=") else word for word in words[:50]]:
             shell.write(word, call.stdin if isinstance(call.stdin, str) else call.sources(), adds="-a" in call.args)
     elif name in ("curl", "wget", "aria2c"):
-        files = [value for _, kind, value in call.given.values if kind == "w"]
+        files = call.given.of("w")
         if not files and (name != "curl" or call.given.has("-O,--remote-name,-J")):  # named like the address
             files = [url.partition("?")[0].rstrip("/").rpartition("/")[2] for url in call.given.operands]
         for word in files:

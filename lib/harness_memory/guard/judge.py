@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from . import expand, outputs, paths, programs
 from .expand import CONTAINER, SCRIPT, SHELLS
-from .quick import HINTS
-from .shell import TILDE, UNKNOWN, Unreadable, joined, plain
+from .shell import TILDE, UNKNOWN, Unreadable, name_of, plain
 from .words import WORDS
 
 TYPE_CHECKING = False
@@ -25,24 +24,11 @@ if TYPE_CHECKING:
     Found = Iterator[tuple[str, str]]
 
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
-_PLAIN_GIT = ("status", "add", "commit", "fetch", "pull", "branch", "stash", "merge", "rebase", "clone", "init", "tag")
-_TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
-SENDERS = outputs.FETCHERS | frozenset(_TALKERS)
-_NEVER_SENT = ("SECRET_ACCESS_KEY", "PRIVATE_KEY", "SIGNING_KEY", "ENCRYPTION_KEY")  # unlike tokens
-_SEARCHERS = ("grep", "egrep", "rg", "ag")
-_LOSERS = ("find", "fd", "fdfind", "rsync", "mv", "remove-item", "ri")  # what they delete, a row does not tell
-_HISTORIES = ("archive", "log", "bundle", "format-patch")  # of git
-_HEADERS = ("-H", "--header", "-u", "--user", "-o", "--output")
-_RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
-_LOCAL = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
-_DATA_PORTS = tuple([":%d/" % port for port in (9200, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001)])
-_DESTROYING_URLS = ("_delete_by_query", "/doDelete", "/purge_cache")
-_PLACES = ("CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=", "HARNESS_MEMORY_HOME=")
+MAX_PIECES = 100  # of text that cannot be read as a whole
+_UNQUOTED = dict.fromkeys(map(ord, "\\'\""))
+SENDERS = outputs.FETCHERS | frozenset(WORDS["talkers"])
 _KINDS = ((paths.READ, "raf"), (paths.WRITE, "wtmn"), (paths.DELETE, "do"))
 _ACCESS = {kind: access for access, kinds in _KINDS for kind in kinds}
-_TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
-_FILTERS = ("cat", "tee", "less", "more", "bat", "jq", "yq", "base64", "gbase64")
-_COPIERS = ("cp", "mv", "rsync", "install", "ln", "tar", "unzip")
 
 
 def findings(text: str, scope: Scope, policy: Any) -> list[Finding]:
@@ -98,7 +84,7 @@ class _Judge:
         elif rule:
             yield rule, call.line()
         kinds = list(call.accesses())
-        if name in _LOSERS or any(kind == "d" for kind, _ in kinds):
+        if name in WORDS["losers"] or any(kind == "d" for kind, _ in kinds):
             from . import deletes
 
             yield from deletes.check(call, self.scope, self.found)
@@ -133,13 +119,13 @@ class _Judge:
         return "" if is_inside or (is_used and rule == "secret.show") else rule
 
     def git(self, call: Call) -> Found:
-        if call.verb()[0] in _PLAIN_GIT:
+        if call.verb()[0] in WORDS["plain-git"]:
             return
         from . import gitrules
 
-        directory, branch = call.given.value("D"), call.branch
+        branch = call.branch
         if call.verb()[0] == "push" and not branch:
-            branch = gitrules.checked_out(joined(call.cwd, directory) if directory else call.cwd)
+            branch = gitrules.checked_out(call.cwd)
         rule = gitrules.rule_for(call, self.policy.protected if self.policy else gitrules.PROTECTED, branch)
         if rule:
             yield rule, call.line()
@@ -160,9 +146,9 @@ class _Judge:
         )
         for word in list(dict.fromkeys(given.operands[has_mode:]))[:1000] if call.where != CONTAINER else ():
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
-            is_root = path in deletes.ROOTS or paths.home_relative(path, self.scope) == "~"
             is_ours = paths.is_within(path, self.scope.places[1])
-            if (is_root or paths.is_system(path)) and not is_ours and (is_deep or is_wide):
+            is_root = deletes.is_place(path, self.scope) or paths.is_system(path)
+            if is_root and not is_ours and (is_deep or is_wide):
                 yield "path.system" if path.startswith("/usr/local") else "system.permissions", call.line()
             elif paths.is_temporary(path, self.scope):
                 continue
@@ -170,7 +156,7 @@ class _Judge:
                 yield "system.world-writable", call.line()
 
     def mounts(self, call: Call) -> Found:
-        for value in [value for _, kind, value in call.given.values if kind == "B"]:
+        for value in call.given.of("B"):
             parts = dict([part.partition("=")[::2] for part in value.split(",")])
             outside = parts.get("source") or parts.get("src") or value.partition(":")[0]
             is_path = outside[:1] in ("/", ".", TILDE, UNKNOWN)
@@ -184,9 +170,9 @@ class _Judge:
 
     def runs_foreign(self, call: Call) -> Found:
         """What the network sent, or a decoder made, is run."""
-        words = [call.word, *(arg for arg in call.args[:3] if arg[:1] != "-" and call.program in _RUNS)]
+        words = [call.word, *(arg for arg in call.args[:3] if arg[:1] != "-" and call.program in WORDS["interpreters"])]
         origins = [each for word in words for each in self.found.writers(call.cwd, word)]
-        if call.program in _RUNS:
+        if call.program in WORDS["interpreters"]:
             origins += [each for arg in call.args for each in self.found.writers("", arg)]
             origins += call.sources() if _reads_program(call) else []
         if any(outputs.fetches(each) for each in origins):
@@ -198,17 +184,21 @@ class _Judge:
         given, name = call.given, call.program
         if any(host in arg for arg in call.args for host in WORDS["metadata-hosts"]):
             yield "exfil.metadata", call.line()
-        is_local = any((arg.partition("://")[2] or arg).lstrip("/").startswith(_LOCAL) for arg in call.args)
+        is_local = any(
+            (arg.partition("://")[2] or arg).lstrip("/").startswith(WORDS["local-hosts"]) for arg in call.args
+        )
         method = (given.value("M") or "".join(given.operands[:1])).upper()
-        is_data = any(port in arg + "/" for arg in call.args for port in _DATA_PORTS)
+        is_data = any(port in arg + "/" for arg in call.args for port in WORDS["data-ports"])
         if method == "DELETE" and not is_local:
             yield "cloud.delete", call.line()
-        elif (method == "DELETE" and is_data) or any(each in arg for arg in call.args for each in _DESTROYING_URLS):
+        elif (method == "DELETE" and is_data) or any(
+            each in arg for arg in call.args for each in WORDS["destroying-urls"]
+        ):
             yield "db.destroy", call.line()
         if is_local:
             return
-        sent = [value for _, kind, value in given.values if kind in ("b", "r")]
-        sources = call.sources() if sent or name in _TALKERS else []
+        sent = given.of("br")
+        sources = call.sources() if sent or name in WORDS["talkers"] else []
         for value in [value for value in sent if "/dev/fd/" not in value]:
             sources = sources + self.found.writers(call.cwd, value.rpartition("@")[2])
         files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
@@ -219,18 +209,20 @@ class _Judge:
             yield "exfil.secret", rules.get(paths.SECRET) or rules.get(paths.ENV) or call.line()
         if paths.SENSITIVE in rules:
             yield "exfil.secret?", rules[paths.SENSITIVE]
-        values = [value for option, _, value in given.values if option not in _HEADERS] + given.operands
+        values = [value for option, _, value in given.values if option not in WORDS["header-options"]] + given.operands
         shown = [each for value in values for each in self.found.writers("", value) if outputs.shows_secret(each)]
-        if any(each.program != "printenv" or each.args[0].endswith(_NEVER_SENT) for each in shown):
+        if any(each.program != "printenv" or each.args[0].endswith(WORDS["never-sent"]) for each in shown):
             yield "exfil.secret?", call.line()
         sources = sources + [each for value in (*sent, *given.operands) for each in self.found.writers("", value)]
         is_shell = given.has("-e,-c,--exec,--sh-exec") or any(each.program in SHELLS for each in sources)
-        if is_shell and name in _TALKERS:
+        if is_shell and name in WORDS["talkers"]:
             yield "remote.shell", call.line()
         if any(outputs.shows_environment(each) for each in sources):
             yield "exfil.environment", call.line()
-        is_fed = name in _TALKERS and (files or any(operator == "<" for operator, _ in call.redirections))
-        if is_fed or any(each.program in outputs.PACKERS or each.verb()[0] in _HISTORIES for each in sources):
+        is_fed = name in WORDS["talkers"] and (files or any(operator == "<" for operator, _ in call.redirections))
+        if is_fed or any(
+            each.program in outputs.PACKERS or each.verb()[0] in WORDS["git-histories"] for each in sources
+        ):
             yield "exfil.tree", call.line()
 
     def copies(self, call: Call) -> Found:
@@ -251,17 +243,17 @@ class _Judge:
     def accessed(self, call: Call, kinds: list[tuple[str, str]]) -> Found:
         """What the call reads and writes."""
         for operator, word in call.redirections:
-            if word.startswith(("/dev/tcp/", "/dev/udp/")) and not word[9:].startswith(_LOCAL):
+            if word.startswith(("/dev/tcp/", "/dev/udp/")) and not word[9:].startswith(WORDS["local-hosts"]):
                 yield "remote.shell", call.line()
             else:
                 yield from self.one("r" if operator == "<" else "w", word, call)
                 kinds = [*kinds, ("w", word)] if not call.program and operator == ">" else kinds
         if call.given.has("--help,-WhatIf,-whatif"):
             return
-        is_search = call.program in _SEARCHERS
+        is_search = call.program in WORDS["searchers"]
         if is_search and not any(kind == "r" for kind, _ in kinds):
             kinds = [*kinds, ("r", ".")]
-        is_template = any(word.lower().endswith(_TEMPLATES) for kind, word in kinds if kind in ("r", "o"))
+        is_template = any(word.lower().endswith(WORDS["templates"]) for kind, word in kinds if kind in ("r", "o"))
         is_deep = is_search and call.given.has("--hidden,-r,-R,--recursive")
         for kind, word in kinds:
             if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
@@ -274,7 +266,7 @@ class _Judge:
 
                 rule = deletes.target_rule(word, call, self.scope, self.found)
                 yield from [(rule, plain(word))] if rule == "delete.outside" else []
-        if call.program in _COPIERS and not call.where and not call.given.has("-n,--dry-run"):
+        if call.program in WORDS["unpackers"] and not call.where and not call.given.has("-n,--dry-run"):
             yield from self.unpacked(call, kinds)
 
     def one(self, kind: str, word: str, call: Call) -> Found:
@@ -327,7 +319,7 @@ class _Judge:
     def unpacked(self, call: Call, kinds: list[tuple[str, str]]) -> Found:
         """Files that come to lie in the home or the client's folder: settings replaced by a copy or an archive."""
         is_archive = call.program == "unzip" or (call.program == "tar" and "x" in "".join(call.args[:1]))
-        targets = [word for kind, word in kinds if kind in ("w", "t") or (kind == "D" and is_archive)]
+        targets = [word for kind, word in kinds if kind in ("w", "t")]
         sources = [word for kind, word in kinds if kind in ("r", "o", "a")] if not is_archive else ["./"]
         for target in targets or (["."] if is_archive else []):
             path = paths.absolute(target, call.cwd, self.scope)
@@ -353,7 +345,9 @@ class _Judge:
         reader = self.readers.get(id(call))
         # `env | grep -i token`
         sought = (
-            " ".join(reader.args).lower() if reader and reader.program in _SEARCHERS and not reader.is_piped else ""
+            " ".join(reader.args).lower()
+            if reader and reader.program in WORDS["searchers"] and not reader.is_piped
+            else ""
         )
         if (is_listed and any(word in sought for word in WORDS["secret-words"])) or (
             is_seen and (is_printed or (self.is_sourced and is_listed))
@@ -365,7 +359,9 @@ class _Judge:
     def ourselves(self, call: Call) -> Found:
         """Whether the environment is changed so that our command line sees another project's memory."""
         setters = [each for each in self.found.calls if each.program in ("env", "export", "declare")]
-        if call.args[:1] == ["memory"] and any(word.startswith(_PLACES) for each in setters for word in each.args):
+        if call.args[:1] == ["memory"] and any(
+            word.startswith(WORDS["place-variables"]) for each in setters for word in each.args
+        ):
             yield "self.other-memory", call.line()
 
 
@@ -381,7 +377,7 @@ _SPECIAL: dict[str, Any] = {
 def _shows(call: Call) -> bool:
     """Whether a call prints what it reads, for all to see: `jq -r .data`, not `jq keys`."""
     is_seen = not call.is_kept and all(word in WORDS["devices"] for _, word in call.redirections)
-    return is_seen and call.program in _FILTERS and "keys" not in " ".join(call.args)
+    return is_seen and call.program in WORDS["filters"] and "keys" not in " ".join(call.args)
 
 
 def _shows_names(call: Call) -> bool:
@@ -405,23 +401,12 @@ def _reads_program(call: Call) -> bool:
 
 def coarse(text: str, scope: Scope) -> list[Finding]:
     """For text that no shell would take, or too long a one: each piece is read alone, for what is grave in it."""
-    for char in ";&|(){}`":
+    for char in ";&|(){}`<>":
         text = text.replace(char, "\n")
-    for piece in dict.fromkeys(plain(text).replace("\\", "").replace("'", "").replace('"', "").split("\n")):
-        words = piece.split()
-        while words and (words[0] in ("sudo", "then", "do", "else", "exec", "env", "time") or "=" in words[0]):
-            words = words[1:]
-        call = expand.Call("".join(words[:1]), words[1:60], "/")
-        is_loss = call.program in (*_LOSERS, "rm", "chmod", "chown", "dd")
-        is_loss = is_loss and (call.given.has("-r,-R,--recursive,-delete,-exec") or "of=/" in piece)
-        rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
-        paths_of = [word.replace("$HOME", "~") for word in words if "/" in word and len(word) < 300]
-        hinted = [word.replace("~", TILDE) for word in paths_of if any(hint in word.lower() for hint in HINTS)]
-        is_reached = any(paths.rule_for(word, paths.READ, scope.cwd, scope) == paths.SECRET for word in hinted)
-        if call.program == "git" and not rule:
-            from . import gitrules
-
-            rule = gitrules.rule_for(call, gitrules.PROTECTED, "")
-        if is_loss or rule or is_reached:
-            return [("guard.unreadable", " ".join(words[:40]), "")]
+    pieces = dict.fromkeys(plain(text).translate(_UNQUOTED).split("\n"))
+    known = [piece for piece in pieces if programs.row_of(programs.known_as(name_of("".join(piece.split()[:1]))))]
+    for piece in known[:MAX_PIECES]:
+        for _, against in by_call(expand.trace(piece, scope), scope, None):
+            if not {rule.rstrip("?") for rule, _ in against}.issubset(WORDS["minor-rules"]):
+                return [("guard.unreadable", piece[:400], "")]
     return []

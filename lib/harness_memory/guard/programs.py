@@ -64,8 +64,11 @@ class Arguments:
         self.places: list[int] = []  # of the operands, among the arguments
         self.unsure: set[int] = set()  # operands that may be the value of an option we do not know
 
+    def of(self, kinds: str) -> list[str]:
+        return [value for _, kind, value in self.values if kind in kinds]
+
     def value(self, kind: str) -> str:
-        return next((value for _, each, value in self.values if each == kind), "")
+        return "".join(self.of(kind)[:1])
 
     def has(self, flags: str) -> bool:
         return any(flag in self.flags for flag in flags.split(","))
