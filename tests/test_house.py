@@ -69,7 +69,7 @@ PACKAGES = {
     "project": 574,
     "audit": 223,
     "session": 2376,
-    "notes": 903,
+    "notes": 883,
     "memory": 2782,
     "recall": 1256,
     "inject": 534,

@@ -50,16 +50,14 @@ def show(call: Call) -> int:
 
 
 def show_note(call: Call, note: Note) -> int:
-    stale = note.stale_files(call.project.root)
+    doubt = "" if note.is_unreadable else note.doubt(call.project.root, call.now)
     if call.json:
-        return call.answer({**described(note), "stale_files": stale}, ())
+        return call.answer({**described(note), "doubt": doubt or None}, ())
     if note.is_unreadable:
         raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
     emit_stored(files.read(note.path) or b"")
-    if note.fate:
-        complain("%s is %s" % (note.ref, note.fate))
-    if stale:
-        complain("%s may no longer hold: changed or missing: %s" % (note.ref, ", ".join(stale)))
+    for why in filter(None, (note.fate, doubt and "perhaps outdated: " + doubt)):
+        complain("%s is %s" % (note.ref, why))
     return 0
 
 
@@ -140,8 +138,10 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, A
         raise Refusal(problems[0] + "; nothing was written")
     about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
     made.fields.update(name=made.name, description=about, type=made.type)
-    if not shelf.may_loosen:
-        _restrain(made, shelf.note(made.slug))
+    former = shelf.note(made.slug)
+    is_same = former and all(former.fields.get(key) == made.fields.get(key) for key in _RULE)
+    if is_in_session() and not is_same and made.patterns("after") and made.patterns("require"):
+        made.fields["enforce"] = settings.ENFORCE[0]  # a step that the model asks for does not block its session
     shelf.put(made, call.now)
     saved = shelf.note(made.slug) or made
     findings = [*lint.check_note(saved, call.project.root, call.now)]
@@ -154,13 +154,6 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, A
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in findings]
     return {**described(saved), "findings": [finding._asdict() for finding in findings]}, rows
-
-
-def _restrain(made: Note, former: Note | None) -> None:
-    """A step that the model asks for on its own does not block a session."""
-    is_step = is_in_session() and made.patterns("after") and made.patterns("require")
-    if is_step and not (former and all(former.fields.get(key) == made.fields.get(key) for key in _RULE)):
-        made.fields["enforce"] = settings.ENFORCE[0]
 
 
 def edit_note(call: Call) -> int:

@@ -67,16 +67,16 @@ def notes(
         part.missing += page_part.missing
         names: set[str] = set()
         for text in page_part.lines:
-            slug = index.slug_of(text)
+            slug, day, about = index.read_line(text)
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or slug in hidden:
                 continue
             names.update([slug] if slug else [])
             if _normal(text) not in in_client:
-                home, day = os.path.dirname(page.path), index.day_of(text) if page.path else ""
+                home, day = os.path.dirname(page.path), day if page.path else ""
                 said = text.lstrip("-* ").replace(" · " + day, "") if day else text.lstrip("-* ")
                 label = ("" if scope == "project" else scope, day or (page.day if page.path else ""))
-                doubt = _doubt(text, slug, scope, home, project.root, now) if slug and home else ""
+                doubt = _doubt((scope, home, slug), day, about, project.root, now) if slug and home else ""
                 part.add("- [%s] %s%s" % (" ".join(filter(None, label)), said, doubt), slug, "index")
         hidden |= names
     return part
@@ -96,17 +96,15 @@ def rules(project: Project, own_ids: Collection[str] = ()) -> Part:
     return part
 
 
-def _doubt(line: str, slug: str, scope: str, home: str, root: str, now: float) -> str:
+def _doubt(place: tuple[str, str, str], day: str, about: list[str], root: str, now: float) -> str:
     """A mark for a note that may no longer hold; only those that look like it are read."""
-    from ..notes import index
-
-    day = index.day_of(line)
     since = (clock.parse(day + "T23:59:59Z") or 0.0) if day else 0.0
-    times = [files.modified(os.path.join(root, path)) for path in index.files_of(line)]
+    times = [files.modified(os.path.join(root, path)) for path in about]
     if since > now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS and all(0 < time < since for time in times):
         return ""
     from ..notes.shelf import Shelf
 
+    scope, home, slug = place
     note = Shelf(scope, home).note(slug)
     return neutral.line(note.mark(root, now)) if note else ""
 

@@ -27,13 +27,8 @@ if TYPE_CHECKING:
 
 VERBS = dict(zip(settings.ENFORCE, ("reminds", "asks", "denies")))
 PERSON = "it binds, and only a person may loosen it: in a terminal, without Claude Code"
-_TEXTS = ["text"]
-_RULE = {
-    **dict.fromkeys(("note", "enforce", "text", "remedy"), "text"),
-    "when": _TEXTS,
-    "after": _TEXTS,
-    "require": _TEXTS,
-}
+_RULE: dict[str, Any] = dict.fromkeys(("note", "enforce", "text", "remedy"), "text")
+_RULE.update({key: ["text"] for key in ("when", "after", "require")})
 _INSTEAD = "Instead: "
 _TEXT_CHARS = 400
 _ABBREVIATED = ("npm", "pnpm", "bun", "cargo", "git commit", "git checkout")  # `npm i`: the verb may not be there

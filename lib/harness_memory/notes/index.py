@@ -25,15 +25,15 @@ _MORE = "- (%d more note%s not listed; all of them: harness memory list --notes)
 _ABOUT = "about "
 
 
-def render(notes: list[Note]) -> tuple[str, int]:
-    """The index of the notes of one shelf that hold, and how many did not fit."""
+def render(notes: list[Note]) -> str:
+    """The index of the notes of one shelf that hold."""
     best = sorted(notes, key=rank)[: settings.NOTES_INDEX_LINES - 3]  # the head and _MORE
     lines = [render_line(note) + "\n" for note in best]
     while len("".join(lines).encode("utf-8", "replace")) > settings.NOTES_INDEX_BYTES - 110:
         lines.pop()
     missing = len(notes) - len(lines)
     more = _MORE % (missing, " is" if missing == 1 else "s are") if missing else ""
-    return "".join((_HEAD, *lines, more)), missing
+    return "".join((_HEAD, *lines, more))
 
 
 def render_line(note: Note) -> str:
@@ -47,21 +47,13 @@ def render_line(note: Note) -> str:
     return " · ".join([*facts, *([_ABOUT + ", ".join(map(one_line, note.files))] if note.files else [])])
 
 
-def slug_of(line: str) -> str:
-    """Of the note that a line points to; "" for any other line."""
-    folder, _, slug = line.partition(".md): ")[0].rpartition("](")[2].rpartition("/")
-    return slug if folder in (TOPICS, *FOLDERS.values()) else ""
-
-
-def day_of(line: str) -> str:
-    """The day on which the note of a line was last known to be true, or ""."""
-    return next((part for part in reversed(line.split(" · ")) if part[:2] == "20" and len(part) == 10), "")
-
-
-def files_of(line: str) -> list[str]:
-    """The files that the note of a line is about."""
-    parts = [part for part in line.split(" · ")[1:] if part.startswith(_ABOUT)]
-    return parts[-1][len(_ABOUT) :].split(", ") if parts else []
+def read_line(line: str) -> tuple[str, str, list[str]]:
+    """Of the note that a line points to: slug, day and files; "" for what it does not say."""
+    head, *facts = line.split(" · ")
+    folder, _, slug = head.partition(".md): ")[0].rpartition("](")[2].rpartition("/")
+    days = [fact for fact in facts if fact[:2] == "20" and len(fact) == 10]
+    about = [fact[len(_ABOUT) :].split(", ") for fact in facts if fact.startswith(_ABOUT)]
+    return slug if folder in (TOPICS, *FOLDERS.values()) else "", ["", *days][-1], [[], *about][-1]
 
 
 def is_ours(data: bytes) -> bool:

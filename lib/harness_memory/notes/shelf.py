@@ -67,7 +67,7 @@ class Shelf:
     def expected_index(self) -> bytes | None:
         """What MEMORY.md must hold, b"" when it must be missing; None where we leave it alone."""
         if self.home and self.slugs():
-            return index.render(holding([self]))[0].encode("utf-8", "replace")
+            return index.render(holding([self])).encode("utf-8", "replace")
         return b"" if self.home and index.is_ours(files.read_part(self.index, 64)) else None
 
     def __enter__(self) -> Shelf:
