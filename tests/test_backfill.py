@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from datetime import datetime, timedelta, timezone
@@ -70,6 +71,21 @@ def test_an_edit_names_a_session_that_was_recorded_afterwards(world: World) -> N
     life.prompt("hello there")
     call = {"file_path": str(world.repo / "totals.py"), "old_string": "a", "new_string": "b"}
     assert "last changed totals.py" in life.run("pre_tool_use", life.session.tool_call("Edit", call)).context
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"schema": 1, "id": 3}', None], ids=["empty", "cut", "shape", "gone"])
+def test_lost_episode_is_recorded_again(world: World, damage: bytes | None) -> None:
+    session = world.work(ASK, ANSWER, ("totals.py",))
+    rest(session, 1)
+    path = world.episode(session)
+    before = json.loads(path.read_bytes())
+    path.unlink() if damage is None else path.write_bytes(damage)
+    assert ("backfill" in world.memory("verify").stdout) == (damage is not None)
+    assert world.json("backfill")["made"] == 1
+    assert json.loads(path.read_bytes())["what_was_done"] == before["what_was_done"]
+    path.write_text(json.dumps({**before, "schema": 99}), "utf-8")
+    assert world.json("backfill")["left_alone"] == {"known": 1}  # a newer version wrote it
+    assert json.loads(path.read_bytes())["schema"] == 99
 
 
 def test_backfill_records_this_project_unless_all(world: World, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Iterator, NamedTuple
 
 from .. import __version__
 from ..base import clock, config, health, settings
-from ..memory import backfill, checks, views
+from ..memory import checks, views
 from ..memory import sync as syncing
 from ..notes import shelf as notebook
 from ..recall import cache
@@ -126,17 +126,15 @@ def _files(call: Call) -> Check:
 
 
 def _findings(call: Call, dirs: list[str], with_views: bool = True) -> list[checks.Finding]:
-    findings = [*checks.check_store(call.root, call.now)] if os.path.isdir(call.root) else []
-    return findings + [each for path in dirs for each in checks.check_project(path, call.now, with_views=with_views)]
+    findings = [*checks.check_store(call.root)] if os.path.isdir(call.root) else []
+    return findings + [each for path in dirs for each in checks.check_project(path, with_views=with_views)]
 
 
 def rebuild(call: Call) -> int:
     dirs = [path for path in call.dirs if os.path.isdir(path)]
     changed: dict[str, list[str]] = {}
     for path in dirs:
-        again = [each for each in backfill.lost(path, call.now) if backfill.record_again(call.root, path, each)]
-        changed[path] = [os.path.join(settings.EPISODES_DIR, session.episode_name) for session in again]
-        changed[path] += views.rebuild(path, 10.0)
+        changed[path] = views.rebuild(path, 10.0)
     for shelf in (*(notebook.Shelf("project", path) for path in dirs), notebook.user_shelf(call.root)):
         if os.path.isdir(shelf.folder):
             with shelf:

@@ -1,4 +1,4 @@
-"""Episodes recorded afterwards: of sessions that lost theirs, and from transcripts that are older than this memory.
+"""Episodes recorded afterwards, from transcripts: of sessions before this memory, and of those that lost theirs.
 
     <config dir>/projects/<folder>/<session id>.jsonl
 
@@ -102,9 +102,8 @@ class Backfill:
         if sessions.read_marker(project.dir, source.session_id):
             return LIVE
         session = sessions.open_session(project.dir, source.session_id, source.started, project.name)
-        # A directory without a record is a killed run's; an episode without a directory is a pruned session's.
-        is_pruned = not os.path.isdir(session.dir) and session.episode_name in episode.names(project.dir)
-        if is_pruned or not session.is_new or session.claude_id in self.archived[project.dir]:
+        value, problem = files.read_json(episode.path_of(project.dir, session.episode_name), episode.SPEC)
+        if value or "newer version" in problem or session.claude_id in self.archived[project.dir]:
             return KNOWN
         if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
             return FRESH
@@ -112,8 +111,12 @@ class Backfill:
 
     def make(self, source: Source) -> str:
         """Record one session that `verdict` lets through; what became of it."""
-        with _locked(source.project.dir, source.session_id) as held:
-            return (self.verdict(source) or self._record(source)) if held else LIVE
+        lock = sessions.lock(source.project.dir, source.session_id, settings.SIBLING_LOCK_WAIT_SECONDS)
+        with lock as held:
+            result = (self.verdict(source) or self._record(source)) if held else LIVE
+            if result != LIVE:
+                lock.discard()
+        return result
 
     def _record(self, source: Source) -> str:
         project = source.project
@@ -126,56 +129,17 @@ class Backfill:
             own = (entry for entry in _entries(source.path) if entry.get("uuid") not in inherited)
             since = clock.parse(next(own, {}).get("timestamp")) or 0.0
         session = sessions.open_session(project.dir, source.session_id, since or source.started, project.name)
-        session.meta.update(transcript=source.path, channel=source.channel, pid=None)
-        session.meta.update(status=settings.COMPLETED, reason=REASON)
+        if session.is_new:
+            session.meta.update(transcript=source.path, channel=source.channel, pid=None)
+            session.meta.update(status=settings.COMPLETED, reason=REASON)
         capture.save(session.dir, capture.Capture(since))
-        if not _updated(self.root, project.dir, session, project.root, project.remote):
-            files.remove_tree(session.dir)
-            files.remove_if_empty(os.path.dirname(session.dir))
+        context = Context(self.root, project.dir, project.root, project.remote, float("inf"))
+        context.folders = []  # a checkpoint there is a running session's
+        is_over = session.meta["status"] != settings.ACTIVE
+        if record.update(context, session, is_over=is_over).episode is None:
+            if session.is_new:
+                files.remove_tree(session.dir)
+                files.remove_if_empty(os.path.dirname(session.dir))
             return EMPTY
         self.made.add(project.dir)
         return MADE
-
-
-@contextlib.contextmanager
-def _locked(project_dir: str, claude_id: str) -> Iterator[bool]:
-    """The lock of a session that does not run; it goes with it."""
-    lock = sessions.lock(project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
-    with lock as held:
-        yield held
-        if not sessions.read_marker(project_dir, claude_id):
-            lock.discard()
-
-
-def _updated(root: str, project_dir: str, session: sessions.Session, work_tree: str, remote: str) -> bool:
-    """Bring a session's record up to date; False when there is nothing to tell of it."""
-    context = Context(root, project_dir, work_tree, remote, float("inf"))
-    context.folders = []  # a checkpoint there is a running session's
-    return record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE).episode is not None
-
-
-def lost(project_dir: str, now: float) -> list[sessions.Session]:
-    """Sessions with substance but without a readable episode, unless it was retired, archived or forgotten."""
-    limits = config.load(os.path.dirname(project_dir))
-    oldest = clock.iso(now - limits["retention_days"] * settings.DAY_SECONDS)
-    is_full = len(episode.names(project_dir)) >= limits["retention_episodes"]
-    lost = []
-    for session in filter(None, map(sessions.load, sessions.all_directories(project_dir))):
-        value, problem = files.read_json(episode.path_of(project_dir, session.episode_name), episode.SPEC)
-        is_retired = not problem and (is_full or session.started < oldest)
-        if value is not None or is_retired or "newer version" in problem:
-            continue
-        is_forgotten = tombstones.is_forgotten(project_dir, session.claude_id, str(session.meta.get("ended") or ""))
-        if not is_forgotten and capture.load(session.dir).has_substance():
-            lost.append((session, bool(problem)))
-    archived = {each.claude_id for each in archive.load_all(project_dir, [])} if lost else set()
-    return [session for session, is_damaged in lost if is_damaged or session.claude_id not in archived]
-
-
-def record_again(root: str, project_dir: str, session: sessions.Session) -> bool:
-    """False when nothing came of it, or a process works on the session; the views are left to the caller."""
-    with _locked(project_dir, session.claude_id) as held:
-        damaged = files.read(episode.path_of(project_dir, session.episode_name)) if held else b""
-        if damaged:
-            files.write(os.path.join(session.dir, "episode.json" + settings.DAMAGED_SUFFIX), damaged)
-        return held and _updated(root, project_dir, session, *identity.last_seen(project_dir))

@@ -1,6 +1,6 @@
 """Every file of the store that breaks a rule, by each format's own reader. Reads; never writes.
 
-For all files: plain files in plain directories, private to their owner, no leftovers of killed writers.
+For all files: plain files in plain directories, private to their owner. What is not ours is left alone.
 """
 
 from __future__ import annotations
@@ -18,17 +18,15 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
 from ..session import capture, episode, sessions, tombstones
-from . import archive, backfill, ratings, review, tasks, threads, views
+from . import archive, ratings, review, tasks, threads, views
 
 Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
-DAMAGED, MODE, STRAY, VIEW = "damaged", "mode", "stray", "view"
+DAMAGED, MODE, VIEW = "damaged", "mode", "view"
 REBUILD = "run: harness memory rebuild"
 
-_UNKNOWN = "is not a file of the store"
 _LINE = "correct this line; the others are not affected"
 _REPAIR = "correct it, or move it out of the store"
-_FOREIGN = (".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitattributes", ".git", ".stfolder", ".stignore")
 _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
 
 
@@ -39,22 +37,17 @@ class Finding(NamedTuple):
     kind: str = DAMAGED
 
 
-def check_store(root: str, now: float) -> Iterator[Finding]:
+def check_store(root: str) -> Iterator[Finding]:
     if os.path.lexists(root):
         top = os.path.realpath(root)  # the store itself may be a link
-        yield from _check(top, now, {name for name in files.names(top) if identity.is_project_id(name)})
+        yield from _check(top, {name for name in files.names(top) if identity.is_project_id(name)})
         yield from _check_views(notebook.user_shelf(root))
 
 
-def check_project(project_dir: str, now: float, *, with_views: bool = True) -> Iterator[Finding]:
+def check_project(project_dir: str, *, with_views: bool = True) -> Iterator[Finding]:
     if not os.path.isdir(project_dir):
         return
-    lost = {episode.path_of(project_dir, session.episode_name) for session in backfill.lost(project_dir, now)}
-    for finding in _check(project_dir, now, set()):
-        yield finding._replace(remedy=REBUILD) if finding.file in lost else finding
-    for path in sorted(lost):
-        if not os.path.lexists(path):
-            yield Finding(path, "is missing, though its session is there", REBUILD)
+    yield from _check(project_dir, set())
     try:
         trail = chain.verify(project_dir, episode.audit_heads(project_dir))
         if trail.problem:
@@ -84,7 +77,7 @@ def _stale_views(shelf: notebook.Shelf) -> dict[str, bytes]:
     return {path: text for path, text in wanted.items() if not files.is_same(path, text)}
 
 
-def _check(top: str, now: float, skipped: set[str]) -> Iterator[Finding]:
+def _check(top: str, skipped: set[str]) -> Iterator[Finding]:
     """Everything below a directory, but for names that are `skipped` in the directory itself."""
     paths = [top]
     for path in paths:  # which grows by what each directory holds
@@ -96,29 +89,22 @@ def _check(top: str, now: float, skipped: set[str]) -> Iterator[Finding]:
             if os.path.lexists(path):  # else a session has just removed it
                 yield Finding(path, "cannot be read (%s)" % error.strerror, "make it readable for you")
             continue
-        ignored = {*_FOREIGN, *(skipped if path == top else ())}
+        ignored = {".git", *(skipped if path == top else ())}
         paths += [os.path.join(path, entry) for entry in entries if entry not in ignored]
-        is_file = stat.S_ISREG(info.st_mode)
-        is_old = info.st_mtime < now - settings.STRAY_FILE_SECONDS  # else a hook may be writing there
-        if not is_file and not stat.S_ISDIR(info.st_mode):
+        if not stat.S_ISREG(info.st_mode) and not stat.S_ISDIR(info.st_mode):
             yield Finding(path, "is not a plain file or directory", "move it out of the store")
             continue
         if os.name == "posix" and info.st_mode & 0o077:
             what = "can be read by others (mode %04o)" % stat.S_IMODE(info.st_mode)
             yield Finding(path, what, "close it to others: chmod go-rwx (with -R for the whole store)", MODE)
-        if is_file and os.path.basename(path).startswith(".") and path.endswith(settings.TEMP_SUFFIX):
-            if is_old:
-                yield Finding(path, "is a temporary file that nothing writes any more", "delete it", STRAY)
-        elif is_file:
-            read, remedy = next(row[1:] for row in _FORMATS if any(fnmatchcase(name, each) for each in row[0].split()))
-            try:
-                what = read(path)
-            except (OSError, ValueError) as error:
-                what = "cannot be read (%s)" % (getattr(error, "strerror", "") or error)
-            if what and os.path.lexists(path):
-                yield Finding(path, what, remedy, STRAY if what == _UNKNOWN else DAMAGED)
-        elif name.startswith("WORK/") and name.count("/") == 2 and settings.META_FILE not in entries and is_old:
-            yield Finding(path, "has no %s" % settings.META_FILE, "move it away; its episode, if any, stays")
+        rows = (row[1:] for row in _FORMATS if any(fnmatchcase(name, each) for each in row[0].split()))
+        read, remedy = next(rows, (None, "")) if stat.S_ISREG(info.st_mode) else (None, "")
+        try:
+            what = read(path) if read and not path.endswith((settings.LOCK_SUFFIX, settings.TEMP_SUFFIX)) else ""
+        except (OSError, ValueError) as error:
+            what = "cannot be read (%s)" % (getattr(error, "strerror", "") or error)
+        if what and os.path.lexists(path):
+            yield Finding(path, what, remedy)
 
 
 def _json(spec: object) -> Reader:
@@ -161,8 +147,7 @@ def _note(path: str) -> str:
 
 # The first pattern that fits decides, and a star also stands for folders.
 _FORMATS: tuple[tuple[str, Reader, str], ...] = (
-    ("*.lock", lambda path: "", ""),
-    ("episodes/session-*.json archive/*/session-*.json", _episode, _REPAIR),
+    ("episodes/session-*.json archive/*/session-*.json", _episode, "delete it, then: harness memory backfill"),
     ("WORK/*/*/META.yaml", _meta, "correct it by hand"),
     ("WORK/*/*/capture.json", _json(capture.SPEC), "delete it: the next run reads the transcript from its start"),
     ("WORK/*/*/injected.json health/failures/*.json", _json({}), "delete it; it is only a receipt"),
@@ -180,9 +165,4 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] *archive/notes/*.md", _page, _REPAIR),
     # Damage of an archive shows when everything is read.
     ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),
-    ("WORK/*/*/artifacts/* WORK/*/*/*.md *STATE/*", lambda path: "", ""),
-    ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/*", lambda path: "", ""),
-    ("triggers sync/* view.html", lambda path: "", ""),
-    ("SECURITY/*/*/audit.jsonl", lambda path: "", ""),  # the trail is checked as a chain
-    ("*", lambda path: _UNKNOWN, "move it elsewhere"),
 )
