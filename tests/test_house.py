@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 223,
     "session": 2376,
     "notes": 883,
-    "memory": 2782,
+    "memory": 2722,
     "recall": 1256,
     "inject": 534,
     "guard": 3789,
