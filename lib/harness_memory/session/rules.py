@@ -12,7 +12,7 @@ from ..base import settings
 from ..base.text import brief
 
 _MOST = 12  # rules of one prompt
-_LEAST, _VETO = 3.0, -5.0  # scores of a rule, and of a clause that speaks for its whole sentence
+_LEAST, _VETO = 2.75, -5.0  # scores of a rule, and of a clause that speaks for its whole sentence
 _AGAIN = 2.0  # for what is said again
 _HEAD_CHARS = 80  # of a line, where it says what follows
 _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
