@@ -150,8 +150,7 @@ class Call(argparse.Namespace):
     def present(self) -> str:
         """The short id of the session that calls us; "" outside of one."""
         claude_id = os.environ.get(settings.ENV_SESSION_ID, "")
-        outside = sessions.safe_id(claude_id)[: settings.SHORT_ID_CHARS[0]] if claude_id else ""
-        return self.current.id if self.current else outside
+        return self.current.id if self.current else claude_id and sessions.safe_id(claude_id)[:8]
 
     @cached_property
     def archived(self) -> list[Archived]:
@@ -175,16 +174,13 @@ class Call(argparse.Namespace):
     def running(self, word: str | None) -> str:
         """Claude's id of the session to write to: by name, else the present, else the only one that runs here."""
         present, markers = os.environ.get(settings.ENV_SESSION_ID, ""), sessions.live_markers(self.project.dir)
+        live = [str(each["claude_session"]) for each in markers if liveness.is_alive(each["process"]) is not False]
         if word:
-            ids = {present, *(marker["claude_session"] for marker in markers)}
-            ids.update(record.claude_id for record in self.records if record.session)
+            ids = {present, *live, *(record.claude_id for record in self.records if record.session)}
             return str(one(word, ids - {""}, lambda id: (id,), "session", "list"))
-        live = [
-            str(marker["claude_session"]) for marker in markers if liveness.is_alive(marker["process"]) is not False
-        ]
         if not present and len(live) != 1:
-            what = "%d sessions run here (%s)" % (len(live), ", ".join(id[:8] for id in live)) if live else "none runs"
-            raise Refusal("which session? %s. Nothing was recorded. Name it: --session ID" % what)
+            what = ", ".join(id[:8] for id in live) or "none"
+            raise Refusal("which session? Running here: %s. Nothing was recorded. Name it: --session ID" % what)
         return present or live[0]
 
     # Which note ----------------------------------------------------------------------------------

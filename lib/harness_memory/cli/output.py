@@ -207,7 +207,7 @@ def page(value: Any) -> list[str]:
     rows = []
     for key, item in value.items():
         lines = ["%s: %s" % pair for pair in item.items()] if isinstance(item, dict) else item
-        lines = lines if isinstance(lines, list) else [lines] * (lines is not None)
+        lines = lines if isinstance(lines, list) else [lines] * (lines not in (None, ""))
         rows += [[" " * bool(at) or key.replace("_", " "), short(str(text))] for at, text in enumerate(lines)]
     return table(rows)
 

@@ -16,7 +16,7 @@ from ..session import transcript as transcripts
 from ..session.capture import is_prompt
 from . import notes
 from .call import Call
-from .output import WIDE, Refusal, columns, cut, local, short, table
+from .output import WIDE, Refusal, columns, cut, local, page
 
 _NEAR = 2  # entries before and after a match
 _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
@@ -41,29 +41,27 @@ def show(call: Call) -> int:
         return notes.show_note(call, record)
     if isinstance(record, Archived):
         raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (record.id, record.id))
-    page = "# %s\n\n%s" % (record.headline or "Session %s" % record.id, record.meta.get("summary") or "")
-    page += "\n\nIts episode is damaged. See: harness memory verify" * ("episode" in record.paths)
-    page = episode.summary_page(record.episode) if record.episode else page
+    text = "# %s\n\n%s" % (record.headline or "Session %s" % record.id, record.meta.get("summary") or "")
+    text += "\n\nIts episode is damaged. See: harness memory verify" * ("episode" in record.paths)
+    text = episode.summary_page(record.episode) if record.episode else text
     value = {"id": record.id, "status": record.state, "meta": record.meta or None, "episode": record.episode}
     paths = {"paths": record.paths, "artifacts": record.artifacts}
-    return call.answer({**value, **paths}, [page.rstrip(), "", *table(_facts(record))])
+    return call.answer({**value, **paths}, [text.rstrip(), "", *page(_facts(record))])
 
 
-def _facts(record: Record) -> list[list[str]]:
+def _facts(record: Record) -> dict[str, Any]:
     meta, value = record.meta, record.episode or {}
-    ended, tags = meta.get("ended") or value.get("ended"), value.get("tags") or meta.get("tags")
-    reason = str(meta.get("reason") or "").replace("_", " ")
+    ended, reason = meta.get("ended") or value.get("ended"), str(meta.get("reason") or "").replace("_", " ")
     if record.state == settings.DIED:
         reason = "its process is gone; the next session start archives it"
-    rows = [
-        ["Session", "%s  (%s)" % (record.id, record.claude_id)],
-        ["Status", record.state + (" (%s)" % reason if reason else "")],
-        ["Time", "%s to %s (local time)" % (local(record.started), local(ended) if ended else "now")],
-        ["Branch", record.branch],
-        ["Tags", ", ".join(map(str, tags)) if isinstance(tags, list) else ""],
-    ]
-    paths = [*record.paths.values(), *record.artifacts]
-    return [*(row for row in rows if row[1]), *(["" if at else "Files", short(path)] for at, path in enumerate(paths))]
+    return {
+        "Session": "%s (%s)" % (record.id, record.claude_id),
+        "Status": record.state + (" (%s)" % reason if reason else ""),
+        "Time": "%s to %s (local time)" % (local(record.started), local(ended) if ended else "now"),
+        "Branch": record.branch,
+        "Tags": ", ".join(map(str, value.get("tags") or ())),
+        "Files": [*record.paths.values(), *record.artifacts],
+    }
 
 
 def transcript(call: Call) -> int:

@@ -13,7 +13,6 @@ from ..memory import briefing, ratings
 from ..session import sessions
 from .call import Call
 from .output import Refusal, bars, count, table
-from .review import standing
 
 _CHARTED = 20
 _TREND_RATINGS = 4  # fewer show no trend
@@ -43,10 +42,7 @@ def stats(call: Call) -> int:
     rows += [[kind, *share.values()] for kind, share in kinds.items()]
     lines = [*lines, *table(rows, right=(1, 2, 3, 4, 5))] if receipts else ["Nothing was injected into a session yet."]
     value = {"sessions": len(receipts), "kinds": kinds, "tokens": tokens, "tokens_mean": average}
-    held = [] if call.all_projects else standing(call)
-    sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
-    lines += ["", count(len(held), "rule") + ": " + ", ".join("%s %d" % each for each in sums.items())] if held else []
-    return call.answer({**value, "rules": {"held": len(held), **sums}}, lines)
+    return call.answer(value, lines)
 
 
 def rate(call: Call) -> int:

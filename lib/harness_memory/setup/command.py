@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-import shutil
-import subprocess
 import sys
 
 from .. import __version__, cli
@@ -18,7 +16,6 @@ from .installation import Installation
 
 ROOT = invocation.tree()
 WINDOWS = os.name == "nt"
-_PROBE = "import sys; print(sys.version_info >= (3, 8) and sys.prefix == sys.base_prefix)"
 
 
 def main(argv: list[str]) -> int:
@@ -71,22 +68,14 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def find_python() -> str:
-    """The path of the base interpreter that runs us, proved by running it; "" without one.
+    """The path of the base interpreter that runs us; "" without one.
 
     Links are not followed: `/usr/bin/python3` and `/opt/homebrew/bin/python3` outlive an upgrade, their targets do not.
     """
-    version = "python%d.%d" % sys.version_info[:2]
-    base = getattr(sys, "_base_executable", None) or sys.executable  # in an environment, right from 3.11 on
-    found = [shutil.which(name) or "" for name in (version, "python3", "python")]
-    for path in filter(os.path.isabs, (base, os.path.join(sys.base_prefix, "bin", version), *found)):
-        try:
-            # Without -S: `site` is what sets the prefix of a virtual environment.
-            done = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, timeout=20)
-        except (OSError, subprocess.SubprocessError):
-            continue
-        if done.stdout.strip() == b"True":
-            return path
-    return ""
+    if sys.prefix == sys.base_prefix:
+        return sys.executable
+    names = ["python.exe"] if WINDOWS else ["bin/python%d.%d" % sys.version_info[:2], "bin/python3"]
+    return next(filter(os.path.isfile, (os.path.join(sys.base_prefix, name) for name in names)), "")
 
 
 def _install(target: Installation, wanted: settingsfile.Entries, python: str, args: argparse.Namespace) -> int:
