@@ -18,31 +18,32 @@ from .call import Call
 from .output import ago, by_remedy, count, line, short, some
 from .sync import summary as sync_summary
 
-OK, WARN, FAIL = "ok", "warn", "FAIL"
 _SHOWN = 5
 _WRONG = (checks.DAMAGED, checks.MODE)
 
 
 class Check(NamedTuple):
-    """One thing examined: its state, and what to do unless it is ok."""
+    """One thing examined; it is ok without a remedy."""
 
-    mark: str
     topic: str
     text: str
     remedy: str = ""
     details: list[str] = []  # noqa: RUF012  (never changed)
+    is_fatal: bool = False
+
+    @property
+    def mark(self) -> str:
+        return ("FAIL" if self.is_fatal else "warn") if self.remedy else "ok"
 
 
 def doctor(call: Call) -> int:
-    examined = [*_checks(call)]
-    problems = sum(check.mark != OK for check in examined)
     rows, lines = [], []
-    for check in examined:
-        remedy = check.remedy if check.mark != OK else ""
-        rows.append({**check._asdict(), "mark": check.mark.lower(), "remedy": remedy or None})
+    for check in _checks(call):
+        rows.append({"mark": check.mark.lower(), **check._asdict(), "remedy": check.remedy or None})
         lines.append("%-4s  %-9s %s" % (check.mark, check.topic, check.text))
         lines += ["%16s%s" % ("", detail) for detail in some(check.details, _SHOWN)]
-        lines += ["%16s-> %s" % ("", remedy)] if remedy else []
+        lines += ["%16s-> %s" % ("", check.remedy)] if check.remedy else []
+    problems = sum(row["mark"] != "ok" for row in rows)
     lines += ["", "%s found." % count(problems, "problem") if problems else "All well."]
     return call.answer({"healthy": not problems, "version": __version__, "checks": rows}, lines, 1 if problems else 0)
 
@@ -50,21 +51,29 @@ def doctor(call: Call) -> int:
 def _checks(call: Call) -> Iterator[Check]:
     root = call.root
     python = "%d.%d.%d" % sys.version_info[:3]
-    yield Check(OK, "version", "Harness Memory %s, Python %s (%s)" % (__version__, python, sys.executable))
+    yield Check("version", "Harness Memory %s, Python %s (%s)" % (__version__, python, sys.executable))
     if config.is_off(os.environ):
         setting = "%s=%s" % (settings.ENV_SWITCH, os.environ[settings.ENV_SWITCH])
-        yield Check(WARN, "switch", "%s in the environment: checkpoints are refused, hooks run" % setting, "unset it")
+        yield Check("switch", "%s in the environment: checkpoints are refused, hooks run" % setting, "unset it")
     yield from health_checks(call)
-    yield _store(call)
+    is_usable = not os.path.lexists(root) or (os.path.isdir(root) and os.access(root, os.W_OK | os.X_OK))
+    text = count(len(call.all_dirs), "project") if is_usable else "cannot be written"
+    remedy = "" if is_usable else "make it a folder of yours: chown, chmod u+rwx"
+    yield Check("store", "%s: %s" % (short(root), text), remedy, is_fatal=True)
     for problem in config.load(root).problems:
-        yield Check(WARN, "config", problem, "correct or delete the file")
+        yield Check("config", problem, "correct or delete the file")
     recent = [(each, clock.parse(each.get("at")) or 0.0) for each in reversed(health.failures(root))]
     recent = [(each, at) for each, at in recent if call.now - at < installs.RECENT_SECONDS]
     details = ["%s: %s (%s)" % (each.get("event"), line(each.get("error"))[:300], ago(at)) for each, at in recent]
-    remedy = "read and then delete the files in %s" % short(health.failures_dir(root))
-    text = "%s in the last 7 days" % (count(len(recent), "failed run") if recent else "none")
-    yield Check(WARN if recent else OK, "failures", text, remedy, details)
-    yield _files(call)
+    remedy = "read and then delete the files in %s" % short(health.failures_dir(root)) if recent else ""
+    yield Check("failures", "%s in the last 7 days" % count(len(recent), "failed run"), remedy, details)
+    # Settings have checks of their own.
+    wrong = [each for each in _findings(call, call.all_dirs, with_views=False) if each.kind in _WRONG]
+    wrong = [each for each in wrong if not each.file.endswith((settings.CONFIG_FILE, settings.GUARD_FILE))]
+    details = ["%s: %s (%s)" % (short(each.file), each.what, each.remedy) for each in wrong]
+    remedy = "as each line says; all of them: harness memory verify --all-projects" if wrong else ""
+    text = "%s damaged, newer than this version, or readable by others" % count(len(wrong), "file")
+    yield Check("files", text if wrong else "all readable, and private", remedy, details, is_fatal=True)
     claude = os.path.join(glob.escape(call.project.root), settings.CLAUDE_DIR)
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
@@ -73,7 +82,7 @@ def _checks(call: Call) -> Iterator[Check]:
     if left:
         text = "%s could not be understood, or no session here wrote it" % count(len({*left}), "checkpoint")
         remedy = "record it again with: harness memory checkpoint; then delete the file"
-        yield Check(WARN, "leftovers", text, remedy, sorted({*map(short, left)}))
+        yield Check("leftovers", text, remedy, sorted({*map(short, left)}))
 
 
 def health_checks(call: Call) -> Iterator[Check]:
@@ -85,44 +94,26 @@ def health_checks(call: Call) -> Iterator[Check]:
         text = "%s: %s, %s" % (path, how, "version %s" % version if version else "entered by hand")
         text = "%s: %s" % (path, install.problems[0]) if install.problems else text
         text = text if install.is_read_here else "not on here, only in " + text
-        yield Check(FAIL if install.problems else OK, "install", text, install.remedy, install.problems)
+        yield Check("install", text, install.remedy if install.problems else "", install.problems, is_fatal=True)
     here = [install for install in every if install.is_read_here and install.hooks]
     if len(here) > 1 and any(install.is_plugin for install in here):
         text = "installed twice, as a plugin and in %s; the plugin's hooks stand back" % short(here[0].path)
         remedy = "keep one: claude plugin uninstall harness-memory, or python3 install.py --uninstall"
-        yield Check(WARN, "install", text, remedy)
+        yield Check("install", text, remedy)
     if not every and installs.have_run_lately(call.root):
-        yield Check(OK, "install", "in no settings file, but hooks have run: probably as a plugin")
+        yield Check("install", "in no settings file, but hooks have run: probably as a plugin")
     elif not every:
-        yield Check(FAIL, "install", "not installed: no settings file here holds our hooks", installs.INSTALL)
+        text = "not installed: no settings file here holds our hooks"
+        yield Check("install", text, installs.INSTALL, is_fatal=True)
     guard = installs.guard(call, every)
     asked = "last asked %s" % ago(runs["PreToolUse"]) if runs["PreToolUse"] else "not asked yet"
     asked = ", %s (to test it: harness guard test)" % asked if guard.state == installs.ON else ""
-    yield Check(OK if guard.is_well else WARN, "guard", guard.line() + asked, guard.remedy, guard.why[1:])
+    yield Check("guard", guard.line() + asked, guard.remedy, guard.why[1:])
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
-    yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
+    yield Check("runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     if sync_summary(call.root):
         is_well = syncing.configuration(call.root)["last"].get("is_well", True)
-        yield Check(OK if is_well else WARN, "sync", sync_summary(call.root), "run: harness memory sync")
-
-
-def _store(call: Call) -> Check:
-    if not os.path.lexists(call.root):
-        return Check(OK, "store", "%s: made with the first session" % short(call.root))
-    if not os.path.isdir(call.root) or not os.access(call.root, os.W_OK | os.X_OK):
-        text = "%s: cannot be written" % short(call.root)
-        return Check(FAIL, "store", text, "make it a folder of yours: chown, chmod u+rwx")
-    return Check(OK, "store", "%s: %s" % (short(call.root), count(len(call.all_dirs), "project")))
-
-
-def _files(call: Call) -> Check:
-    """Damaged files, and those that others can read; settings have checks of their own."""
-    wrong = [each for each in _findings(call, call.all_dirs, with_views=False) if each.kind in _WRONG]
-    wrong = [each for each in wrong if not each.file.endswith((settings.CONFIG_FILE, settings.GUARD_FILE))]
-    text = "%s damaged, newer than this version, or readable by others" % count(len(wrong), "file")
-    details = ["%s: %s (%s)" % (short(each.file), each.what, each.remedy) for each in wrong]
-    remedy = "as each line says; all of them: harness memory verify --all-projects"
-    return Check(FAIL, "files", text, remedy, details) if wrong else Check(OK, "files", "all readable, and private")
+        yield Check("sync", sync_summary(call.root), "" if is_well else "run: harness memory sync")
 
 
 def _findings(call: Call, dirs: list[str], with_views: bool = True) -> list[checks.Finding]:

@@ -111,12 +111,11 @@ def _plugin(key: str, switched: str) -> Install:
 
 
 class Guard(NamedTuple):
-    """Whether the guard is on, what is wrong with it, and what to do; `is_well` also where the user left it out."""
+    """Whether the guard is on, what is wrong with it, and what to do: "" also where the user left it out."""
 
     state: str
     why: list[str]
     remedy: str
-    is_well: bool
     commands: list[str]
 
     def line(self) -> str:
@@ -135,13 +134,12 @@ def guard(call: Call, installs: list[Install]) -> Guard:
         narrow = ['it sees only "%s" in %s' % (hook.matcher, short(each.path)) for each, hook in able if hook.matcher]
         why = [*(narrow if len(narrow) == len(able) else ()), *problems]
         remedy = "correct or delete the file; the rules in force: harness guard rules" if problems else remedy
-        commands = [*dict.fromkeys(hook.command for _, hook in able)]
-        return Guard(DEGRADED if why else ON, why, remedy, not why, commands)
+        return Guard(DEGRADED if why else ON, why, remedy * bool(why), [*{hook.command: 0 for _, hook in able}])
     why = ["its hook in %s cannot run" % short(each.path) for each, _ in guarded] or ["not installed here"]
     if hooks and not guarded:
         why = ["left out of %s (install.py --guard adds it)" % short(hooks[0][0].path)]
     is_choice = not guarded and (not hooks or any(each.record.get("guard") is False for each, _ in hooks))
-    return Guard(OFF, why, remedy, is_choice, [])
+    return Guard(OFF, why, "" if is_choice else remedy, [])
 
 
 def last_runs(root: str) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import Any
 from ..memory import threads
 from ..session import episode, sessions
 from .call import Call
-from .doctor import OK, health_checks
+from .doctor import health_checks
 from .output import count, line, local, page, some, table
 from .work import open_items
 
@@ -29,7 +29,7 @@ def status(call: Call) -> int:
         "last": last.brief() if last else None,
         "health": [{key: getattr(check, key) for key in ("mark", "topic", "text")} for check in checks],
     }
-    rows = [[each.mark, each.topic, line(each.text if each.mark == OK else "%s; %s" % each[2:4])] for each in checks]
+    rows = [[each.mark, each.topic, line("; ".join(filter(None, each[1:3])))] for each in checks]
     return call.answer(facts, [*page(_shown(facts)), "", *table(rows)])
 
 
