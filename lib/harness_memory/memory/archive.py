@@ -234,18 +234,14 @@ def retire(
         path = os.path.join(folder(project_dir), name)
         _write(path, archived, now)
     for record in selected:
-        session_lock = sessions.lock(project_dir, record.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
-        with session_lock as held:
-            current = Record(project_dir, record.directory, record.episode_name)
-            if not held or sessions.read_marker(project_dir, record.claude_id) or current.meta != record.meta:
-                reasons[record.id] = "it went on"
-            if reasons.setdefault(record.id, ""):
-                continue
-            for name in _removable(record, kind):
-                files.remove_tree(os.path.join(record.directory, name))
-            if kind == WHOLE and record.episode_name:
-                files.remove(episode.path_of(project_dir, record.episode_name))
-            session_lock.discard()
+        if sessions.read_marker(project_dir, record.claude_id):
+            reasons[record.id] = "it went on"
+        if reasons.setdefault(record.id, ""):
+            continue
+        for name in _removable(record, kind):
+            files.remove_tree(os.path.join(record.directory, name))
+        if kind == WHOLE and record.episode_name:
+            files.remove(episode.path_of(project_dir, record.episode_name))
         files.remove_if_empty(record.directory)
         files.remove_if_empty(os.path.dirname(record.directory))
     views.refresh(project_dir)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Callable, NamedTuple
@@ -59,22 +58,13 @@ def check_project(project_dir: str, *, with_views: bool = True) -> Iterator[Find
 
 
 def _check_views(shelf: notebook.Shelf) -> Iterator[Finding]:
-    stale = _stale_views(shelf)
-    if stale:
-        time.sleep(settings.LOCK_WAIT_SECONDS)  # a session may be about to render them
-        now = _stale_views(shelf)
-        for path in [path for path in stale if stale[path] == now.get(path)]:
-            yield Finding(path, "is stale" if os.path.lexists(path) else "is missing", REBUILD, VIEW)
-
-
-def _stale_views(shelf: notebook.Shelf) -> dict[str, bytes]:
-    """What views must hold, by path, of those that do not hold it."""
     texts = views.render(shelf.home, threads.load_rows(shelf.home, {})) if views.has_work(shelf.home) else {}
     wanted = {os.path.join(shelf.home, name): text for name, text in texts.items()}
     index = shelf.expected_index()
     if index is not None and (index or os.path.lexists(shelf.index)):
         wanted[shelf.index] = index
-    return {path: text for path, text in wanted.items() if not files.is_same(path, text)}
+    for path in [path for path, text in wanted.items() if not files.is_same(path, text)]:
+        yield Finding(path, "is stale" if os.path.lexists(path) else "is missing", REBUILD, VIEW)
 
 
 def _check(top: str, skipped: set[str]) -> Iterator[Finding]:

@@ -82,10 +82,9 @@ class Store:
         return ["git", *options, *(["--git-dir=" + self.repository] if words[0] != "init" else ()), *words]
 
     def git(self, *words: str, data: str = "", may_fail: bool = False) -> str:
-        given = data.encode("utf-8", "surrogateescape")
+        options = {**self.options, "input": data.encode("utf-8", "surrogateescape"), "stderr": subprocess.PIPE}
         try:
-            command = self._command(*words)
-            done = subprocess.run(command, input=given, stderr=subprocess.PIPE, timeout=_SECONDS, **self.options)
+            done = subprocess.run(self._command(*words), timeout=_SECONDS, **options)
         except FileNotFoundError:
             raise OSError(errno.ENOENT, "git is not installed", "git") from None
         except subprocess.TimeoutExpired:
@@ -135,8 +134,9 @@ class Store:
             if theirs and not self.commit_of(theirs):
                 self.git("fetch", "-q", "--no-tags", self.config["remote"], BRANCH)
             try:
-                if theirs and self.common(head, theirs) != theirs:
-                    taken += self.take(head, theirs, now)
+                common = self.git("merge-base", head, theirs, may_fail=True) if theirs not in ("", head) else theirs
+                if common != theirs:
+                    taken += self.take(head, theirs, common, now)
                     head = self.commit_of(BRANCH)
                 if head != theirs:
                     self.push(head)
@@ -155,9 +155,6 @@ class Store:
         said = ["%d file%s taken over" % (len(taken), "s" * (len(taken) > 1))] if taken else []
         said += ["%d of two versions archived (see: harness memory review)" % len(former)] if former else []
         return ", ".join([*said, *(["sent"] if head != theirs else [])]) or "nothing to do"
-
-    def common(self, head: str, theirs: str) -> str:
-        return theirs if head == theirs else self.git("merge-base", head, theirs, may_fail=True)
 
     def commit(self, what: str, *parents: str) -> str:
         """Commit what this machine has, unless the last of the parents has it already; the commit."""
@@ -193,9 +190,8 @@ class Store:
             )
         return is_changed
 
-    def take(self, head: str, theirs: str, now: float) -> list[str]:
+    def take(self, head: str, theirs: str, common: str, now: float) -> list[str]:
         """Merge a commit of the remote into the files, and commit them; the paths that changed."""
-        common = self.common(head, theirs)
         base = common or self.commit_of(BASE)
         is_purged = bool(base) and not common  # `purge-history` elsewhere: the old commits must not come back
         merged = merge.Merged(self.tree(base), self.tree(head), self.tree(theirs), self.load)
