@@ -69,7 +69,7 @@ PACKAGES = {
     "project": 574,
     "audit": 223,
     "session": 2376,
-    "notes": 883,
+    "notes": 870,
     "memory": 2722,
     "recall": 1256,
     "inject": 534,

@@ -27,45 +27,31 @@ from .shelf import Shelf, read_all
 
 _SHOWN_CHARS = 80
 with open(__file__[: -len(".py")] + ".txt", encoding="utf-8") as _file:
-    _rows = [line.partition(": ") for line in _file.read().split("\n")]
-_REMEDIES = {name: text for name, _, text in _rows if name != "one of"}
-_KINDS = [words for name, _, words in _rows if name == "one of"]  # two facts on a subject that choose two disagree
+    _rows = [line.partition(": ")[::2] for line in _file.read().split("\n")]
+_TEXTS = dict(_rows)  # remedies by kind of finding, and lists of words
 _ALIKE = {"duplicate": "says what", "near-duplicate": "says nearly what", "contradiction": "perhaps contradicts what"}
-_LEARNED = r"(?:learn(?:ed|t)|discovered|found(?: out)?|noticed|realised|realized|figured out|saw)"
-_OPENING = re.compile(
-    r"(?i)^(?:(?:today|yesterday|so|then|finally|also|just now),?\s+)?"
-    r"(?:(?:i|we|you|claude|the agent)(?:'ve| have| had)?(?: just| finally| also)? %s"
-    r"|til|it turn(?:s|ed) out|turns out|note to self)(?:,? that\b|:|,)\s*(?=\S+ \S)" % _LEARNED
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile("(?i)" + text % _TEXTS)
+
+
+_OPENING = _pattern(
+    r"^(?:(?:%(openers)s),?\s+)?(?:(?:%(people)s)(?:'ve| have| had)?(?: just| finally| also)? (?:%(learned)s)|%(turns)s)"
+    r"(?:,? that\b|:|,)\s*(?=\S+ \S)"
 )
-_STORY = re.compile(
-    r"(?i)(?:^|(?<=[.!?;] ))(?:today (?:i|we)\b"
-    r"|(?:i|we) (?:had (?:a|an|the|to|trouble)|tried|ran into|struggled|spent|started|managed|fixed|changed|debugged"
-    r"|ended up|went|got|asked|thought|was|were)\b"
-    r"|(?:i|we)(?:'ve| have| had)? %s\b"
-    r"|after (?:some|a lot of|much|hours of) \w+ing\b)" % _LEARNED
+_STORY = _pattern(
+    r"(?:^|(?<=[.!?;] ))(?:today (?:i|we)|(?:i|we)(?:'ve| have| had)? (?:%(deeds)s|%(learned)s)|%(efforts)s)\b"
 )
-_NUMBER = r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|ten|(?:a )?few|some|several|a couple of|many)"
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_PERIOD = r"(?:week(?:end)?|month|quarter|year|sprint|release|night|morning|afternoon|evening|time|%s)" % _WEEKDAY
-# What stands in backticks matches as a whole, without a group.
-_RELATIVE = re.compile(
-    r"(?i)`[^`]*(?:`|$)|(?P<date>\bday before yesterday|\bday after tomorrow|\byesterday|\bto(?:day|night|morrow)"
-    r"|\b%s (?:minute|hour|day|week|month|year)s? (?:ago|from now|earlier)"
-    r"|(?<!\bthe )\b(?:last|past|previous|next|this|coming) %s|\b(?:by|until|since) %s(?! \d)"
-    r"|\b(?:recently|lately|currently|nowadays|(?:right|just|as of|for) now|at the moment|at present"
-    r"|soon(?! (?:as|after)))"
-    r"|\bthe other day|\b(?:early|late|later|earlier|end of) (?:this|the|next|last) (?:week|month|quarter|year))"
-    r"\b(?!')(?!\W{0,3}\d{4}-\d\d)" % (_NUMBER, _PERIOD, _WEEKDAY)  # `tomorrow (2026-11-17)` says which day
+# What stands in backticks matches as a whole, without a group; `tomorrow (2026-11-17)` says which day.
+_RELATIVE = _pattern(
+    r"`[^`]*(?:`|$)|(?P<date>\b(?:%(moments)s)|\b(?:%(numbers)s) (?:%(units)s)s? (?:ago|from now|earlier)"
+    r"|(?<!\bthe )\b(?:last|past|previous|next|this|coming) (?:%(periods)s|%(weekdays)s)"
+    r"|\b(?:by|until|since) (?:%(weekdays)s)(?! \d)|\b(?:early|late|later|earlier|end of) (?:this|the|next|last) (?:%(units)s))"
+    r"\b(?!')(?!\W{0,3}\d{4}-\d\d)"
 )
-_STOP = re.compile(
-    "an?|the|is|are|was|were|be|been|its?|th(?:is|at|ese|ose)|to|of|in|on|at|by|and|or|so|as|we|our|i|my|you"
-)
-_VALUE = re.compile(
-    r".*\d.*|not|never|no|none|nor|cannot|without|off|\w+n't|true|false|yes|(?:en|dis)abled?|allowed|forbidden"
-)
+_STOP, _VALUE, _LINKING, _NEGATIONS = map(_pattern, ("%(stop)s", "%(value)s", "%(linking)s", "%(negations)s"))
 _SAME = {"postgresql": "postgre", "mongo": "mongodb"}
-_LINKING = re.compile("use|using|used|for|with|from|keep|kept|hold|store|stored|live|run|via")
-_NEGATIONS = re.compile(r"not|never|no|none|nor|cannot|without|\w+n['’]t")
 _LEAST_SHARE = 0.75  # of the words of both
 _COMPARED = 64  # of all that share a word: a thousand lines of one form are a table, not a finding
 _SERIES = 5  # more statements that differ in one value are a list of things, not a contradiction
@@ -81,7 +67,7 @@ class Finding(NamedTuple):
 
 
 def _finding(note: Note, line: int, kind: str, what: str, is_fixable: bool = False) -> Finding:
-    return Finding(note.path, line, kind, what, _REMEDIES[kind].replace("NAME", note.slug), is_fixable)
+    return Finding(note.path, line, kind, what, _TEXTS[kind].replace("NAME", note.slug), is_fixable)
 
 
 def reword(text: str, day: str) -> tuple[str, list[tuple[str, str, bool]]]:
@@ -117,7 +103,8 @@ def content(text: str) -> list[str]:
     return [re.sub(r"(?<=\w{2}[^siu])s$", "", word) for word in key(text).split() if not _STOP.fullmatch(word)]
 
 
-_KIND_OF = {word: "one of " + words for words in _KINDS for word in content(words)}
+# Two facts on one subject that choose two of a kind disagree.
+_KIND_OF = {word: "one of " + words for name, words in _rows if name == "one of" for word in content(words)}
 
 
 def pairs(texts: list[str]) -> list[tuple[int, int, str]]:

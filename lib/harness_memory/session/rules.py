@@ -140,13 +140,11 @@ def _marks(text: str, words: list[str]) -> list[str]:
             is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and before not in _words["binders"]
             is_past = after.endswith(("ed", "ing")) and not after.endswith(("eed", "allowed", "asked"))
             marks += ["@reports"] if is_third or is_past else []
-        elif (before, word) == ("^", "we") and after not in _words["once"] and after[-2:] != "ed":
-            marks += ["@habit"]
         elif word in _words["duties"]:  # "the tooltip must", but "we must"
             marks += ["@product"] if is_program and before not in _words["binders"] else []
         elif (before, word) == ("^", "stop") and after[-3:] == "ing":
             marks += ["@stop"]
-        elif word in _words["contrasts"] and ("@habit" in marks or words[2] in _words["work"]):
+        elif word in _words["contrasts"] and (start == "we" or start in _words["work"]):
             marks += ["@contrast"]
     marks += ["@product"] if is_program and start in _words["general"] else []
     marks += ["@how-work"] if is_work and start in _words["manner"] else []
