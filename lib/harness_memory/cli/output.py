@@ -201,13 +201,13 @@ def table(rows: Sequence[Sequence[object]], right: tuple[int, ...] = (), *, is_c
 
 
 def page(value: Any) -> list[str]:
-    """Any value for a person: a table of its fields, those with something in them; of a list one for each."""
+    """Any value for a person: a table of its fields that are set; of a list one for each."""
     if isinstance(value, list):
-        return [line for each in value for line in (*page(each), "")]
+        return [line for each in value for line in ("", *page(each))][1:]
     rows = []
     for key, item in value.items():
         lines = ["%s: %s" % pair for pair in item.items()] if isinstance(item, dict) else item
-        lines = lines if isinstance(lines, list) else [lines] * (lines not in (None, ""))
+        lines = (lines or ["none"]) if isinstance(lines, list) else [lines] * (lines not in (None, ""))
         rows += [[" " * bool(at) or key.replace("_", " "), short(str(text))] for at, text in enumerate(lines)]
     return table(rows)
 

@@ -34,8 +34,9 @@ def share(call: Call) -> int:
         raise Refusal("%s is a link. Replace it by a folder of the checkout" % short(folder))
     files.write(path, text, durable=True)
     os.chmod(path, 0o644)  # a file of the checkout is not private
-    done = "Shared in %s; commit it:" if is_new else "Replaced %s; commit it:"
-    return call.answer({"note": note.ref, "file": path, "text": text}, [done % short(path), "", text.rstrip("\n")])
+    done = "%s %s" % ("Shared in" if is_new else "Replaced", short(path))
+    done += "; commit it:" if os.path.lexists(os.path.join(checkout, ".git")) else ", which is in no git repository:"
+    return call.answer({"note": note.ref, "file": path, "text": text}, [done, "", text.rstrip("\n")])
 
 
 def team(call: Call) -> int:
@@ -51,7 +52,7 @@ def team(call: Call) -> int:
     copy = call.shelf("project").archived(note.slug, call.now)
     files.write(copy, data, durable=True)
     files.erase(note.path)
-    text = "Removed %s; commit that. A copy is in %s" % (short(note.path), short(copy))
+    text = "Removed %s. A copy is in %s" % (short(note.path), short(copy))
     return call.answer({"note": note.ref, "archived": copy}, [text])
 
 

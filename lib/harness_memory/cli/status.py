@@ -47,6 +47,6 @@ def _shown(facts: dict[str, Any]) -> dict[str, Any]:
         "Memory": facts["memory"],
         "": ", ".join(counts) if os.path.isdir(facts["memory"]) else "nothing yet: it begins with the next session",
         "Now": some(live, _SHOWN) or "no session is running here",
-        "In progress": some(tasks, 3 * _SHOWN),
+        "In progress": some(tasks, 3 * _SHOWN) or None,
         "Last session": [" · ".join(filter(None, parts)), last["headline"]] if last else None,
     }

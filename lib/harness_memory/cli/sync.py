@@ -91,7 +91,8 @@ def init(call: Call) -> int:
 def status(call: Call) -> int:
     _configured(call)
     value = syncing.configuration(call.root)
-    return call.answer({**value, "remote": _shown(value["remote"]), "last": summary(call.root)})
+    shown = {key: value[key] for key in ("auto", "exclude", "since")}
+    return call.answer({"remote": _shown(value["remote"]), "last": summary(call.root), **shown})
 
 
 def summary(root: str) -> str:

@@ -25,7 +25,7 @@ from ..notes import shelf as notebook
 from ..project import identity
 from .call import Call, project_name
 from .notes import described
-from .output import Refusal, short
+from .output import Refusal, count, short
 from .work import open_items
 
 _AUDIT_EVENTS = 500
@@ -43,7 +43,7 @@ def view(call: Call) -> int:
     data["projects"] = [_project(directory) for directory in call.dirs]
     data["notes"] = _notes(notebook.user_shelf(call.root), "")
     files.write(path, page(data))
-    print("%s: %d sessions" % (short(path), sum(len(project["sessions"]) for project in data["projects"])))
+    print("%s: %s" % (short(path), count(sum(len(project["sessions"]) for project in data["projects"]), "session")))
     if call.open and not webbrowser.open(Path(path).as_uri()):
         raise Refusal("found no browser. Open the file yourself.")
     return 0
