@@ -13,6 +13,7 @@ from ..memory import briefing, ratings
 from ..session import sessions
 from .call import Call
 from .output import Refusal, bars, count, table
+from .review import standing
 
 _CHARTED = 20
 _TREND_RATINGS = 4  # fewer show no trend
@@ -42,7 +43,11 @@ def stats(call: Call) -> int:
     rows += [[kind, *share.values()] for kind, share in kinds.items()]
     lines = [*lines, *table(rows, right=(1, 2, 3, 4, 5))] if receipts else ["Nothing was injected into a session yet."]
     value = {"sessions": len(receipts), "kinds": kinds, "tokens": tokens, "tokens_mean": average}
-    return call.answer(value, lines)
+    held = [] if call.all_projects else standing(call)
+    sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
+    said = ", ".join("%s %d" % each for each in sums.items())
+    lines += ["", "%s: %s" % (count(len(held), "rule"), said)] if held else []
+    return call.answer({**value, "rules": {"held": len(held), **sums}}, lines)
 
 
 def rate(call: Call) -> int:
