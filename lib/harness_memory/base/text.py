@@ -10,10 +10,10 @@ _CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _BLOCK_CONTROLS = {**_CONTROLS, 9: "\t", 10: "\n"}
 _SINGLES = (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0)
 _SPANS = (
-    *((0x180B, 0x1810), (0x200B, 0x2010), (0x202A, 0x202F), (0x2060, 0x2070), (0xFE00, 0xFE10)),
-    *((0xFFF9, 0xFFFC), (0x1BCA0, 0x1BCA4), (0x1D173, 0x1D17B), (0xE0000, 0xE01F0)),
+    *(*range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)),
+    *(*range(0xFE00, 0xFE10), *range(0xFFF9, 0xFFFC), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B)),
 )
-_HIDDEN = {code: None for codes in (_SINGLES, *[range(*span) for span in _SPANS]) for code in codes}
+_HIDDEN = dict.fromkeys((*_SINGLES, *_SPANS, *range(0xE0000, 0xE01F0)))
 _NAME_CHARS = 100
 _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on every line of a transcript
 

@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     context.ends = min(context.ends, time.monotonic() + 1.0)
-    own = sessions.marker_path(context.project_dir, claude_id)
-    markers = [name for name in files.names(os.path.dirname(own)) if name.endswith(".json")]
-    claims = [path for path in context.checkpoints() if path.endswith(settings.CLAIM_SUFFIX)]
-    is_swept = any(name != os.path.basename(own) for name in markers) or bool(claims)
-
+    live, own = os.path.split(sessions.marker_path(context.project_dir, claude_id))
+    others = [name for name in files.names(live) if name.endswith(".json") and name != own]
+    is_swept = bool(others) or any(path.endswith(settings.CLAIM_SUFFIX) for path in context.checkpoints())
     if is_swept and not config.problems:  # a limit that is not what the person meant ends nothing
         with health.noted(context.store_root, "housekeeping"):
             from ..session import sweep
@@ -76,12 +74,11 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
 
 def _refresh_views(context: Context, now: float, config: Config) -> None:
     """When one is missing, or an episode came, went or changed since they were rendered."""
-    state, episodes = (os.path.join(context.project_dir, name) for name in (settings.STATE_DIR, settings.EPISODES_DIR))
-    needed = [os.path.join(context.project_dir, name) for name in (*settings.VIEWS, settings.EPISODES_DIR)]
+    paths = [os.path.join(context.project_dir, name) for name in (settings.EPISODES_DIR, *settings.VIEWS)]
     # A person corrects recent episodes, if any; `rebuild` reads all of them again.
-    recent = [os.path.join(episodes, name) for name in files.names(episodes)[-20:]]
-    rendered = files.made(os.path.join(state, settings.ROWS_FILE))
-    if not all(map(files.exists, needed)) or any(files.modified(path) > rendered for path in (episodes, *recent)):
+    episodes = [paths[0], *(os.path.join(paths[0], name) for name in files.names(paths[0])[-20:])]
+    rendered = files.made(os.path.join(context.project_dir, settings.STATE_DIR, settings.ROWS_FILE))
+    if not all(map(files.exists, paths)) or max(map(files.modified, episodes)) > rendered:
         from .views import refresh
 
         refresh(context.project_dir, context.left() / 4)
@@ -89,14 +86,14 @@ def _refresh_views(context: Context, now: float, config: Config) -> None:
 
 def _list_notes(context: Context, now: float, config: Config) -> None:
     """List notes in MEMORY.md that a person wrote by hand."""
-    for home in (context.project_dir, os.path.join(context.store_root, settings.USER_DIR)):
+    homes = {"project": context.project_dir, "user": os.path.join(context.store_root, settings.USER_DIR)}
+    for scope, home in homes.items():
         topics = os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR)
         listed = files.made(os.path.join(home, settings.NOTES_INDEX_FILE))
-        paths = [topics, *(os.path.join(topics, name) for name in files.names(topics))]
-        if any(files.modified(path) > listed for path in paths):
+        if any(files.modified(os.path.join(topics, name)) > listed for name in ("", *files.names(topics))):
             from ..notes import shelf
 
-            with shelf.Shelf("project" if home == context.project_dir else "user", home, context.left() / 4):
+            with shelf.Shelf(scope, home, context.left() / 4):
                 pass
     if os.path.isdir(os.path.join(context.root, settings.CLAUDE_DIR, settings.STORE_DIR)):
         from ..notes import binding, shelf
@@ -115,8 +112,6 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
     recent = [path for day in days for path in files.folders(day)]
     for folder in (context.store_root, *homes, *parts, *inner, *recent):
         files.remove_temporaries(folder, now - settings.STRAY_FILE_SECONDS)
-    if not files.exists(os.path.join(context.store_root, settings.GITIGNORE_FILE)):  # of a store that is older
-        files.write_gitignore(context.store_root)
     live = os.path.join(context.project_dir, settings.STATE_DIR, settings.LIVE_DIR)
     for path in (os.path.join(live, name) for name in files.names(live)):
         is_left = path.endswith(settings.LOCK_SUFFIX) and abs(now - files.modified(path)) > settings.STRAY_FILE_SECONDS

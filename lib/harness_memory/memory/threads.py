@@ -43,8 +43,10 @@ class Row(tuple):  # type: ignore[type-arg]
 
     # Mostly bytes, and read in C: to decode or assign every value would cost a Stop more than all its other work.
     __slots__ = ()
-    name, thread, ended, status, heading, text, stamp = (property(itemgetter(at)) for at in range(7))
-    title, tasks, closes, steps, rules, keys, line = (property(itemgetter(at)) for at in range(7, 14))
+    name, id, ended, status, title, text, stamp = (property(itemgetter(at)) for at in range(7))
+    own_title, tasks, closes, steps, rules, keys, line = (property(itemgetter(at)) for at in range(7, 14))
+    last_activity = finished = ended  # of the thread of this session alone
+    is_open, is_work = property(lambda row: row[3] == OPEN), property(lambda row: row[3] != IDLE)
 
 
 class Thread:
@@ -65,7 +67,7 @@ class Thread:
         # Oldest first, as the names are; but a fork may begin in the same second as its parent.
         chain = sorted(chain, key=lambda row: not row.name.endswith("-%s.json" % self.id))
         parts = [jsontext.loads(row.text) for row in chain]
-        titles = [row.title.decode() for row in chain if row.title]
+        titles = [row.own_title.decode() for row in chain if row.own_title]
         self.update(
             sessions=[part["sessions"][0] for part in parts],
             title=titles[-1] if titles else parts[0]["title"],
@@ -109,33 +111,39 @@ class Thread:
         return self.fields[name]
 
 
-def load(project_dir: str, rows: list[Row] | None = None) -> list[Thread]:
-    """The threads of these episodes, or of all, newest first."""
-    rows = load_rows(project_dir, load_cache(project_dir)) if rows is None else rows
+def load(project_dir: str) -> list[Thread]:
+    """The threads of all episodes, newest first."""
+    chains = chained(project_dir, load_rows(project_dir, load_cache(project_dir)))
+    return [each if isinstance(each, Thread) else Thread(each) for each in chains]
+
+
+def chained(project_dir: str, rows: list[Row]) -> list[Thread | Row]:
+    """The threads of these episodes, newest first; a closed one of one session is the row itself, as nearly all are."""
     chains: dict[str, list[Row]] = {}
     for row in rows:
-        chains.setdefault(row.thread, []).append(row)
+        chains.setdefault(row[1], []).append(row)
     folder = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
     said = [files.load_json(os.path.join(folder, name), SPEC) for name in files.names(folder) if name.endswith(".json")]
     facts = {fact["thread"]: fact for fact in said if fact}
     done: dict[bytes, str] = {}  # when a session said that it has done a step
     for row in [row for row in rows if row.closes]:
         done.update((step, max(row.ended, done.get(step, ""))) for step in row.closes.split())
-    newest = max([row.ended for row in rows], default="")
-    last = {row.thread for row in rows if row.ended == newest}
-    threads = []
+    newest = max(map(itemgetter(2), rows), default="")
+    last = {row.id for row in rows if row[2] == newest}
+    threads: list[Thread | Row] = []
     for thread, chain in chains.items():
         row = chain[0] if len(chain) == 1 else max(chain, key=lambda row: (row.ended, row.name))
+        if len(chain) == 1 and row[3] in (CLOSED, IDLE) and thread not in facts:
+            threads.append(row)
+            continue
         each = Thread(row)
         threads.append(each)
-        if len(chain) == 1 and row.status != ASKED and not done and not facts:
-            continue  # as nearly all are
         if len(chain) > 1:
             each.join(chain)
         if row.status == ASKED and last == {thread}:
             each.is_open = True
             each.update(status=OPEN)
-        closed = {step: done[step] for step in row.steps.split() if done.get(step, "") >= row.ended} if done else {}
+        closed = {step: done[step] for step in row.steps.split() if done.get(step, "") >= row.ended}
         if closed:
             each.close_steps(closed)
         if thread in facts:
@@ -174,10 +182,11 @@ def load_cache(project_dir: str) -> dict[str, Row]:
 
 def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> None:
     """Append what is new: a Stop changes one row. Now and then, and when a row has gone, write all of them."""
-    path, new = os.path.join(project_dir, _CACHE), [row for row in rows if cached.get(row.name) is not row]
-    is_whole = not cached or len({*cached, *(row.name for row in new)}) > len(rows)
-    is_whole = is_whole or os.path.getsize(path) > (64 << 10) + 2 * sum([len(row.text) + len(row.line) for row in rows])
-    body = marshal.dumps([tuple(row) for row in (rows if is_whole else new)], 2)
+    path, names = os.path.join(project_dir, _CACHE), {*map(itemgetter(0), rows)}
+    first = int.from_bytes(files.read_part(path, _HEAD_BYTES)[8:], "big")
+    is_whole = not names.issuperset(cached) or os.path.getsize(path) > first + (16 << 10) if cached else True
+    known = {*map(id, cached.values())}
+    body = marshal.dumps([tuple(row) for row in rows if is_whole or id(row) not in known], 2)
     chunk = source_hash(_FORMAT, body) + len(body).to_bytes(_HEAD_BYTES - 8, "big") + body
     if is_whole:
         files.write(path, chunk)

@@ -19,6 +19,7 @@ from . import threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Union
 
     from .tasks import Task
@@ -43,8 +44,8 @@ def refresh(
         if is_held:
             cached = threads.load_cache(project_dir)
             rows = threads.load_rows(project_dir, cached, changed, written)
-            is_same = len(rows) == len(cached) and all(cached.get(row.name) is row for row in rows)
-            if not is_same or not all(files.exists(os.path.join(project_dir, path)) for path in settings.VIEWS):
+            is_there = all(files.exists(os.path.join(project_dir, path)) for path in settings.VIEWS)
+            if not is_there or {*map(id, rows)} != {*map(id, cached.values())}:
                 update(project_dir, rows, cached)
     return is_held
 
@@ -70,17 +71,14 @@ def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, bus
     return Lock(os.path.join(project_dir, settings.STATE_DIR, "views.lock"), wait_seconds, busy)
 
 
-def open_work(tasks: list[Task], chains: list[Thread]) -> list[Work]:
+def open_work(tasks: list[Task], chains: Sequence[Thread | Row]) -> list[Work]:
     """Open tasks, then open threads that belong to no task, or went on after it was done."""
     until: dict[str, str] = {}  # session → how long its work counts as the task's
     for task in tasks:
         until.update((session, "9" if task.is_open else task.last_activity) for session in task.sessions)
-    # Without tasks a Stop need not parse the sessions of a thread.
-    others = (
-        each
-        for each in chains
-        if each.is_open and not (until and all(until.get(id, "") >= each.last_activity for id in each.sessions))
-    )
+    others = [each for each in chains if isinstance(each, threads.Thread) and each.is_open]
+    if until:  # else a Stop need not parse the sessions of a thread
+        others = [each for each in others if any(until.get(id, "") < each.last_activity for id in each.sessions)]
     return [*(task for task in tasks if task.is_open), *others]
 
 
@@ -106,15 +104,14 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
         from . import review
 
         texts[path] = review.render(project_dir, rows)
-    chains = threads.load(project_dir, rows)
+    chains = threads.chained(project_dir, rows)
     texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in rows[: -VIEW_ROWS - 1 : -1]], b""])
-    last = chains[0].fields if chains else {}
+    last = jsontext.loads(chains[0].text) if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
-    shown = [each for number, each in enumerate(chains) if number < VIEW_ROWS or each.is_open]
-    lines = b",\n    ".join([thread.text for thread in shown[:VIEW_ROWS]])
-    parts = [head[: -len("\n}\n")], b',\n  "threads": [', *([b"\n    ", lines, b"\n  "] if shown else []), b"]\n}\n"]
-    texts[_CONVERSATION_PATH] = b"".join(parts)
+    lines = b",\n    ".join([thread.text for thread in chains[:VIEW_ROWS]])
+    listed = b"[\n    %b\n  ]" % lines if lines else b"[]"
+    texts[_CONVERSATION_PATH] = b'%b,\n  "threads": %b\n}\n' % (head[: -len("\n}\n")], listed)
     texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
     return texts
 
@@ -123,9 +120,9 @@ def _encoded(value: dict[str, Any]) -> bytes:
     return jsontext.pretty(value).encode("utf-8", "replace")
 
 
-def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict[str, Any]:
+def _current_work(tasks: list[Task], chains: list[Thread | Row], project: str) -> dict[str, Any]:
     """What is in progress. "Today" is the user's day of the latest activity: a view does not depend on the clock."""
-    work: list[Work] = [*tasks, *chains]
+    work: list[Work | Row] = [*tasks, *chains]
     updated = max([each.finished for each in work], default="")
     year, month, day, *_ = time.localtime(clock.parse(updated) or 0.0)
     begins, ends = (clock.iso(time.mktime((year, month, each, 0, 0, 0, 0, 0, -1))) for each in (day, day + 1))
@@ -138,7 +135,9 @@ def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict
         item = {"id": each.id, "description": each.title, "status": "blocked" if each.blockers else "in_progress"}
         item.update(started=each.opened_at, project=project, branch=each.branch, blockers=each.blockers)
         active.append({**item, "next_steps": steps, "close": each.close})
-    ended = [each for each in work if begins <= each.finished < ends and not each.is_open and each.is_work]
-    ended = ended[: settings.ACTIVE_TASKS_SHOWN]
-    done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in ended]
+    done = [
+        {"id": each.id, "description": each.title, "completed": each.finished}
+        for each in work
+        if begins <= each.finished < ends and not each.is_open and each.is_work
+    ][: settings.ACTIVE_TASKS_SHOWN]
     return {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}
