@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 223,
     "session": 2376,
     "notes": 870,
-    "memory": 2722,
+    "memory": 2703,
     "recall": 1256,
     "inject": 534,
     "guard": 3789,

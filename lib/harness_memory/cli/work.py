@@ -54,7 +54,7 @@ def change_thread(call: Call) -> int:
     chosen = _thread(call.project.dir, call.id)
     with views.lock(call.project.dir):
         threads.change(call.project.dir, chosen, clock.iso(call.now), status=status, title=title)
-        views.update(call.project.dir)
+        views.update(call.project.dir, threads.load_cache(call.project.dir))
     return _answer_changed(call, _thread(call.project.dir, chosen.id))
 
 
@@ -82,7 +82,7 @@ def change_task(call: Call) -> int:
             task = one(call.name, every, lambda each: (each.id,), "task", "open --all", _SHOWN)
         task.add(entry, call.present, clock.iso(call.now))
         files.write_json(tasks.path_of(project.dir, task.id), task.fields, durable=True)
-        views.update(project.dir)
+        views.update(project.dir, threads.load_cache(project.dir))
     return _answer_changed(call, task)
 
 

@@ -182,15 +182,15 @@ def load_cache(project_dir: str) -> dict[str, Row]:
 
 def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> None:
     """Append what is new: a Stop changes one row. Now and then, and when a row has gone, write all of them."""
-    path, names = os.path.join(project_dir, _CACHE), {*map(itemgetter(0), rows)}
+    path, known = os.path.join(project_dir, _CACHE), {*map(id, cached.values())}
+    new = [tuple(row) for row in rows if id(row) not in known]
     first = int.from_bytes(files.read_part(path, _HEAD_BYTES)[8:], "big")
-    is_whole = not names.issuperset(cached) or os.path.getsize(path) > first + (16 << 10) if cached else True
-    known = {*map(id, cached.values())}
-    body = marshal.dumps([tuple(row) for row in rows if is_whole or id(row) not in known], 2)
+    is_whole = len(rows) < len(cached) or len(new) == len(rows) or os.path.getsize(path) > first + (16 << 10)
+    body = marshal.dumps([*map(tuple, rows)] if is_whole else new, 2)
     chunk = source_hash(_FORMAT, body) + len(body).to_bytes(_HEAD_BYTES - 8, "big") + body
     if is_whole:
         files.write(path, chunk)
-    else:
+    elif new:
         with os.fdopen(files.open_plain(path, files.O_APPEND), "ab", 0) as file:
             file.write(chunk)
 

@@ -42,11 +42,7 @@ def refresh(
         return True
     with lock(project_dir, seconds, busy="") as is_held:
         if is_held:
-            cached = threads.load_cache(project_dir)
-            rows = threads.load_rows(project_dir, cached, changed, written)
-            is_there = all(files.exists(os.path.join(project_dir, path)) for path in settings.VIEWS)
-            if not is_there or {*map(id, rows)} != {*map(id, cached.values())}:
-                update(project_dir, rows, cached)
+            update(project_dir, threads.load_cache(project_dir), changed, written)
     return is_held
 
 
@@ -55,16 +51,16 @@ def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) 
     if not has_work(project_dir):
         return []
     with lock(project_dir, wait_seconds):
-        return update(project_dir, threads.load_rows(project_dir, {}))
+        return update(project_dir, {})
 
 
-def update(project_dir: str, rows: list[Row] | None = None, cached: dict[str, Row] | None = None) -> list[str]:
-    """Write what differs, for a caller that holds the lock; the paths that changed. `cached` are the rows on disk."""
-    rows = threads.load_rows(project_dir, threads.load_cache(project_dir)) if rows is None else rows
-    texts = render(project_dir, rows)
-    changed = [path for path, text in texts.items() if files.write_if_changed(os.path.join(project_dir, path), text)]
-    threads.save_cache(project_dir, rows, cached or {})  # last: a kill before it makes the next run write the rest
-    return changed
+def update(project_dir: str, cached: dict[str, Row], changed: str = "", written: Any = None) -> list[str]:
+    """Write what differs, for a caller that holds the lock; the paths that changed. `cached` are rows known before."""
+    rows = threads.load_rows(project_dir, cached, changed, written)
+    texts = render(project_dir, rows).items()
+    paths = [path for path, text in texts if files.write_if_changed(os.path.join(project_dir, path), text)]
+    threads.save_cache(project_dir, rows, cached)  # last: a kill before it makes the next run write the rest
+    return paths
 
 
 def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = _BUSY) -> Lock:
