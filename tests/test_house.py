@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2703,
     "recall": 1256,
     "inject": 534,
-    "guard": 3789,
+    "guard": 3786,
     "hook": 1043,
     "cli": 3216,
     "setup": 784,

@@ -84,11 +84,13 @@ def _is_made(word: str, call: Call, found: Trace) -> bool:
 
 def target_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     """What speaks against the recursive deletion of a target; "" for nothing at all."""
-    if not word or len(word) > paths.MAX_PATH_CHARS or _is_made(word, call, found):
+    if not word or len(word) > paths.MAX_PATH_CHARS:
         return ""
     if ":" in word[2:] and call.program == "rsync":
         return "delete.outside"
     rule = _tree_rule(word, call, call.cwd, scope)
+    if rule not in GRAVE and _is_made(word, call, found):
+        return ""
     if call.elsewhere and rule in ("", "delete.inside", "delete.outside"):
         is_worse = _tree_rule(word, call, call.elsewhere, scope) in (*GRAVE, "delete.git")
         return "delete.unknown" if is_worse else rule

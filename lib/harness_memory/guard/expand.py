@@ -92,6 +92,7 @@ class Trace:
         self.calls: list[Call] = []
         self.unread: list[str] = []
         self.problem = ""  # why the text itself could not be read
+        self.traps: list[str] = []  # what runs in the end
         self.made: set[str] = set()  # paths that the script itself creates
         self.files: dict[str, str | list[Call]] = {}  # and pipes that it writes: the text, or the calls that make it
 
@@ -112,7 +113,10 @@ def trace(text: str, place: Question | Scope) -> Trace:
     """The calls of a script; where it is not shell text, or beyond the limits, it is `unread` from there on."""
     found = Trace(place)
     try:
-        Shell(text if text.isascii() else text.translate(shell.SCRUBBED), found, place.cwd).script()
+        outer = Shell(text if text.isascii() else text.translate(shell.SCRUBBED), found, place.cwd)
+        outer.script()
+        for trap in found.traps:
+            outer.read_text(trap)
     except Unreadable as error:
         found.unread.append(text)
         found.problem = str(error)
@@ -452,6 +456,8 @@ class Shell(shell.Reader):
                 self.positional(args[args[0] == "--" :])
         elif name == "shift":
             self.positional(self.variables.get("@", [])[1:])
+        elif name == "trap":
+            self.trace.traps += [arg for arg in args if arg not in ("--", "-p", "-l")][:1]
         elif name == "alias":
             self.functions.update({key: value + ' "$@"' for key, _, value in [arg.partition("=") for arg in args]})
         else:

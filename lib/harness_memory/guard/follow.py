@@ -252,23 +252,19 @@ def _git(shell: Shell, call: Call) -> None:
 
 
 def _creates(shell: Shell, call: Call) -> None:
-    """Paths that the script makes, and files that it fetches."""
-    name, words = call.program, [arg for arg in call.args if arg[:1] != "-"]
-    made: list[str] = []
-    if name in ("mkdir", "touch", "virtualenv"):
-        made = words
-    elif name == "git" and words[:1] in (["clone"], ["init"], ["worktree"]):
-        url = words[1] if words[0] == "clone" and len(words) == 2 else ""
-        made = [url.rstrip("/").rpartition("/")[2].replace(".git", "")] if url else words[2:][-1:] or words[1:]
-    elif name in ("cp", "mv", "install") or (name == "python" and "venv" in call.args):
+    """Paths that the script makes, and what it writes or fetches into files."""
+    name, given, words = call.program, call.given, [arg for arg in call.args if arg[:1] != "-"]
+    made = written = [word for kind, word in call.accesses() if kind in ("n", "w")] if call.row else []
+    if name == "git" and words[:1] in (["clone"], ["init"], ["worktree"]):
+        made = words[2:][-1:] or [words[-1].rstrip("/").rpartition("/")[2].replace(".git", "")]
+    elif name in ("virtualenv", "python") and "venv" in name + " ".join(call.args):
         made = words[-1:]
     elif name in ("tee", "dd"):
-        for word in [word[3:] if word.startswith("of=") else word for word in words[:50]]:
+        for word in written[:50]:
             shell.write(word, call.stdin if isinstance(call.stdin, str) else call.sources(), adds="-a" in call.args)
     elif name in ("curl", "wget", "aria2c"):
-        files = call.given.of("w")
-        if not files and (name != "curl" or call.given.has("-O,--remote-name,-J")):  # named like the address
-            files = [url.partition("?")[0].rstrip("/").rpartition("/")[2] for url in call.given.operands]
-        for word in files:
+        if not written and (name != "curl" or given.has("-O,--remote-name,-J")):  # named like the address
+            written = [url.partition("?")[0].rstrip("/").rpartition("/")[2] for url in given.operands]
+        for word in written:
             shell.write(word, [call])
     shell.trace.made.update(joined(shell.cwd, word) for word in made if word)

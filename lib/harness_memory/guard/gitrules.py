@@ -35,7 +35,7 @@ def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
 def _is_path(word: str) -> bool:
     """Whether the one argument of `git checkout` is a path, not a branch."""
     stem, dot, ending = word.rpartition("/")[2].rpartition(".")
-    is_file = bool(dot and stem and ending.isalpha() and len(ending) < 6)
+    is_file = bool(dot and stem and ending.isalpha() and ending != "x" and len(ending) < 6)  # v1.x is a branch
     return is_file or word in (".", "..", ":/", "*") or word[:2] == "./" or STAR in word
 
 

@@ -138,13 +138,12 @@ class _Judge:
 
         given = call.given
         is_deep = given.has("-R,--recursive,/T")
-        has_mode = not any(flag.startswith("--reference") for flag in given.flags)
-        mode = given.operands[0] if has_mode and given.operands else ""
+        mode = "".join(given.operands[:1])
         is_wide = call.program == "chmod" and mode in WORDS["wide-modes"]
         is_setuid = call.program == "chmod" and (
             "s" in mode.rpartition("+")[2] or (len(mode) == 4 and mode[0] in "246")
         )
-        for word in list(dict.fromkeys(given.operands[has_mode:]))[:1000] if call.where != CONTAINER else ():
+        for word in dict.fromkeys(given.operands[1:]) if call.where != CONTAINER else ():
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
             is_ours = paths.is_within(path, self.scope.places[1])
             is_root = deletes.is_place(path, self.scope) or paths.is_system(path)
@@ -220,6 +219,7 @@ class _Judge:
         if any(outputs.shows_environment(each) for each in sources):
             yield "exfil.environment", call.line()
         is_fed = name in WORDS["talkers"] and (files or any(operator == "<" for operator, _ in call.redirections))
+        is_fed = is_fed or any(paths.is_system(paths.absolute(word, call.cwd, self.scope)) for word, _ in files if word)
         if is_fed or any(
             each.program in outputs.PACKERS or each.verb()[0] in WORDS["git-histories"] for each in sources
         ):
@@ -264,8 +264,8 @@ class _Judge:
             if kind == "w" and call.program in ("", "dd", "truncate"):  # nothing is left of the file
                 from . import deletes
 
-                rule = deletes.target_rule(word, call, self.scope, self.found)
-                yield from [(rule, plain(word))] if rule == "delete.outside" else []
+                if deletes.worth(paths.absolute(word, call.cwd, self.scope), self.scope, call) == "delete.outside":
+                    yield "delete.outside", plain(word)
         if call.program in WORDS["unpackers"] and not call.where and not call.given.has("-n,--dry-run"):
             yield from self.unpacked(call, kinds)
 
@@ -312,7 +312,7 @@ class _Judge:
                 continue
             rule = self.rule(piece, call) if not is_known or (is_sent and ":" not in piece[2:]) else ""
             if rule == paths.SECRET or (is_sent and rule == paths.ENV):
-                yield rule, plain(piece)
+                yield rule if is_sent else rule + "?", plain(piece)
             if is_written and self.rule(piece, call, paths.WRITE).startswith("self."):
                 yield "self.touch", plain(piece)
 

@@ -24,26 +24,18 @@ def is_free(question: Question) -> bool:
     call, is_one = made.calls[0], len(made.calls) == 1 + len(made.calls[-1].via)
     words = [call.word, *call.args]
     is_set = not command.lstrip("'\" ").startswith(words[0])  # a variable before it
-    if (
-        not is_one
-        or is_set
-        or call.redirections
-        or call.stdin is not None
-        or not set(shell.MARKERS).isdisjoint("".join(words))
-    ):
+    is_plain = is_one and not is_set and not call.redirections and call.stdin is None
+    if not is_plain or not set(shell.MARKERS).isdisjoint("".join(words)):
         return False
     own = [question.tree + "/harness"]
     if words[0] in ("python3", sys.executable, sys.executable.replace("\\", "/")):  # no other interpreter is known
         words = words[1:]
     else:
         own += ["harness", question.tree + "/bin/harness"]
-    if (
-        words[:1] + words[1:2] not in [[name, "memory"] for name in own]
-        or words[2:3] == []
-        or words[2] not in WORDS["free-verbs"]
-    ):
+    program, family, verb, *rest = words + [""] * max(0, 3 - len(words))
+    if program not in own or family != "memory" or verb not in WORDS["free-verbs"]:
         return False
-    verb, verbs, rest = words[2], WORDS.get("free-" + words[2], ()), words[3:]
+    verbs = WORDS.get("free-" + verb, ())
     values = [word.partition("=")[2] or after for word, after in zip(rest, [*rest[1:], ""]) if word[:2] == "--"]
     # What is written must not follow the user into other projects.
     is_wide = "user" in values and verb in ("remember", "note") and rest[:1] != ["list"]
