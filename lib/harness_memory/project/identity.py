@@ -8,8 +8,8 @@ A project is named by the first of these identities that it has; its id is `<slu
 
 It keeps the memory of an earlier identity (a remote was added, `git init` was run, the directory was moved) on evidence
 alone, because a path may by now hold something else, and a remote is a claim of whoever made the folder. A path that a
-memory has not seen joins the one of its remote if the repository there has a commit on record, or by `adopt`. Who
-finds a memory that is not theirs counts on (`git#2:/p`, `remote#2:…`).
+memory has not seen joins the one of its remote if the repository there has a commit on record, or by `adopt`. Where
+the memory under an identity is another project's, the next number is tried (`git#2:/p`, `remote#2:…`).
 
 The evidence for a path are *originals*, `name:size:mtime_ns:inode:ctime_ns` of files that work does not touch:
 `description` in a git directory, or else the oldest files. Whole-millisecond times come from archives and prove
