@@ -77,7 +77,6 @@ def _checks(call: Call) -> Iterator[Check]:
     claude = os.path.join(glob.escape(call.project.root), settings.CLAUDE_DIR)
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
-    left += glob.glob(os.path.join(claude, "*" + settings.REJECT_SUFFIX))
     left += glob.glob(os.path.join(claude, settings.CHECKPOINT_PREFIX + "*"))
     if left:
         text = "%s could not be understood, or no session here wrote it" % count(len({*left}), "checkpoint")

@@ -100,7 +100,7 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
     for path in context.checkpoints():
         name, is_claim = os.path.basename(path), claim_owner(path) == session.id
         if (is_claim or name in state.reports) and not is_tracked(path):
-            path = path if is_claim else claim(path, session.id, context.store_root)
+            path = path if is_claim else claim(path, session.id)
             claims += [path] if path and _archive(path, session, state.since, context.store_root) else []
             state.reports = [report for report in state.reports if report != name]
     names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
@@ -152,19 +152,14 @@ def claim_owner(path: str) -> str:
     return parts[-3] if path.endswith(settings.CLAIM_SUFFIX) and len(parts) > 3 else ""
 
 
-def claim(path: str, short_id: str, root: str) -> str:
-    """Rename a file, or a stale claim, to one session's claim; its new path, "" when that cannot be."""
+def claim(path: str, short_id: str) -> str:
+    """Rename a file to one session's claim; its new path, "" when that cannot be, or it is no plain file of ours."""
     try:
         info = os.lstat(path)
-        if not files.is_trusted(info.st_uid, os.path.dirname(path)):
-            return ""
-        if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1 or info.st_size > settings.CHECKPOINT_MAX_BYTES:
-            os.replace(path, path + settings.REJECT_SUFFIX)
-            problem = "%s is too large or not a plain file; renamed to *%s" % (path, settings.REJECT_SUFFIX)
-            health.note_failure(root, "checkpoint", problem)
-            return ""
-        name = path.rsplit(".", 3)[0] if claim_owner(path) else path
-        claimed = "%s.%s.%d%s" % (name, short_id, time.time_ns(), settings.CLAIM_SUFFIX)
+        is_plain = stat.S_ISREG(info.st_mode) and info.st_nlink == 1 and info.st_size <= settings.CHECKPOINT_MAX_BYTES
+        if not is_plain or not files.is_trusted(info.st_uid, os.path.dirname(path)):
+            return ""  # `doctor` names it
+        claimed = "%s.%s.%d%s" % (path, short_id, time.time_ns(), settings.CLAIM_SUFFIX)
         os.rename(path, claimed)
     except OSError:
         return ""  # another session was quicker, or the folder is read-only

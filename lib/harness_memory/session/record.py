@@ -13,7 +13,7 @@ import os
 import time
 
 from ..base import clock, files, settings
-from ..base.text import brief, cut, first_sentence, hexdigest, passage
+from ..base.text import brief, cut, first_sentence, hexdigest
 from ..project import relative_path
 from . import account, capture, digest, episode, transcript
 from .capture import ANSWERED, FAILED, INTERRUPTED, keep
@@ -97,7 +97,7 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
     if not path:
         return True
     began = time.monotonic()
-    while _read_new(context, path, state) and message and not _has_answer(state, message):
+    while _read_new(context, path, state) and message and message.strip() != state.said.strip():
         # Stop fires while the client still writes: wait a moment for its last lines.
         patience = 0.5 if state.turn != ANSWERED and os.path.exists(path) else 0.12  # seconds
         if time.monotonic() - began > min(patience, context.left() / 2):
@@ -108,11 +108,6 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
         if name.endswith(".jsonl"):
             _read_new(context, os.path.join(folder, name), state, name)
     return context.left() > 0
-
-
-def _has_answer(state: Capture, message: str) -> bool:
-    is_read = message == state.said or state.answer == cut(passage(message, settings.TURN_CHARS), settings.DONE_CHARS)
-    return is_read and state.turn == ANSWERED
 
 
 def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -> bool:
@@ -128,11 +123,12 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
         if reading.is_restart and not subagent:
             transcript.restart(state)
         entries = reading.entries(lambda: context.left() > 0, is_sidechain=bool(subagent))
-        transcript.absorb(state, entries, context.roots, is_sidechain=bool(subagent))
-    if subagent:
-        state.subagents[subagent] = reading.place
-    else:
-        state.cursor = reading.place
+        if subagent:
+            transcript.absorb_subagent(state, entries, context.roots)
+            state.subagents[subagent] = reading.place
+        else:
+            transcript.absorb(state, entries, context.roots)
+            state.cursor = reading.place
     return context.left() > 0
 
 
@@ -194,7 +190,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         for name, point in points.items()
         if point["task"]
     ]
-    channels = list(filter(None, dict.fromkeys([*state.channels, meta.get("channel")])))
+    channel = meta.get("channel") or state.channel
     blocked = [item for point in said[-1:] if point["task"] for item in point["task"]["blockers"]]
     return {
         "session_id": session.claude_id,
@@ -223,8 +219,8 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "closes": list(state.closes),
         "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state.fixed],
         "model": state.model or meta.get("model") or "",
-        "channel": next(reversed(channels), ""),
-        "channels": channels,
+        "channel": channel,
+        "channels": [channel] if channel else [],
         "transcript": meta.get("transcript") or "",
         "source": "checkpoint" if done else "transcript",
         "taint": list(state.outside),

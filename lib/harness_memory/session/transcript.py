@@ -92,54 +92,59 @@ def blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else _dicts(content)
 
 
-def absorb(
-    state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...], *, is_sidechain: bool = False
-) -> None:
-    """Add entries; of a subagent's (`is_sidechain`) the deeds, not the words. `roots` are the project's directories."""
-    turn, said = state.turn, state.said
+def absorb(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
+    """Add the entries of a session; `roots` are the project's directories."""
     for entry in entries:
-        if is_sidechain:
-            if not state.since or (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
-                _add_blocks(state, entry, roots, (*_FILE_TOOLS, *_SHELL_TOOLS))
-            state.turn, state.said = turn, said
+        kind, at = entry.get("type"), clock.parse(entry.get("timestamp"))
+        is_own = not (entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"))
+        if kind == "user" and is_own and not state.root:
+            state.root = identifier(entry.get("uuid"))
+        if at is not None and at < state.since:
             continue
-        kind = entry.get("type")
-        if kind in _TITLES:
+        if entry.get("isCompactSummary"):
+            _add_summary(state, "".join([_text(each) for each in blocks(entry)]))
+        elif kind in _TITLES:
             title = brief_of(entry.get("customTitle") or entry.get("aiTitle"), settings.SUMMARY_LINE_CHARS)
             state.title = title or state.title
-            continue
-        if entry.get("isCompactSummary") and (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
-            texts = [clean(each.get("text"), settings.TEXT_FIELD_MAX_CHARS) for each in blocks(entry)]
-            _add_summary(state, "".join(texts))
-        if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
-            continue
-        if kind == "user" and not state.root:
-            state.root = identifier(entry.get("uuid"))
-        at = clock.parse(entry.get("timestamp"))
-        if at is not None:
-            if at < state.since:
-                continue
-            last = state.last or at
-            if 0 < at - last <= 30 * 60:  # a longer pause is not work
-                state.worked_seconds = round(state.worked_seconds + at - last, 3)
-            state.last = max(at, last)
-        if entry.get("entrypoint"):
-            keep(state.channels, identifier(entry["entrypoint"]), _NAMES_KEPT)
-        branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
-        if branch != "HEAD":  # detached, or no repository at all
-            state.branch = branch or state.branch
-        if kind == "user":
-            texts = _add_blocks(state, entry, roots)
-            if texts:
-                _add_prompt(state, entry, "\n".join(text for text in texts if not text.startswith("<system-reminder>")))
-        elif kind == "assistant" and entry.get("isApiErrorMessage"):
-            state.turn = FAILED
-        elif kind == "assistant":
-            model = brief_of(_dict(entry.get("message")).get("model"), settings.NAME_CHARS)
-            if model != "<synthetic>":  # the client's own filler: "No response requested."
-                state.model = model or state.model
-                _add_blocks(state, entry, roots)
+        elif is_own:
+            _add_entry(state, entry, at or state.last, roots)
     settle(state)
+
+
+def absorb_subagent(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
+    """Add what a subagent did, not its words."""
+    turn, said = state.turn, state.said
+    for entry in entries:
+        if (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
+            _add_blocks(state, entry, roots, (*_FILE_TOOLS, *_SHELL_TOOLS))
+    state.turn, state.said = turn, said
+
+
+def _add_entry(state: Capture, entry: dict[str, Any], at: float, roots: tuple[str, ...]) -> None:
+    pause = at - (state.last or at)
+    if 0 < pause <= 30 * 60:  # a longer one is not work
+        state.worked_seconds = round(state.worked_seconds + pause, 3)
+    state.last = max(at, state.last)
+    state.channel = identifier(entry.get("entrypoint")) or state.channel
+    branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
+    if branch != "HEAD":  # detached, or no repository at all
+        state.branch = branch or state.branch
+    kind = entry.get("type")
+    if kind == "user":
+        texts = _add_blocks(state, entry, roots)
+        if texts:
+            _add_prompt(state, entry, "\n".join(text for text in texts if not text.startswith("<system-reminder>")))
+    elif kind == "assistant" and entry.get("isApiErrorMessage"):
+        state.turn = FAILED
+    elif kind == "assistant":
+        model = brief_of(_dict(entry.get("message")).get("model"), settings.NAME_CHARS)
+        if model != "<synthetic>":  # the client's own filler: "No response requested."
+            state.model = model or state.model
+            _add_blocks(state, entry, roots)
+
+
+def _text(block: dict[str, Any]) -> str:
+    return clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS)
 
 
 def _add_blocks(
@@ -154,7 +159,7 @@ def _add_blocks(
         elif kind == "tool_use" and (not tools or block.get("name") in tools):
             _add_call(state, block, clean(entry.get("cwd"), settings.PATH_CHARS))
         elif kind == "text" and "toolUseResult" not in entry:
-            texts.append(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
+            texts.append(_text(block))
             if entry.get("type") == "assistant" and texts[-1].strip():
                 state.turn, state.said = ANSWERED, texts[-1]
     return texts
