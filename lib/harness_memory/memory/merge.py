@@ -24,7 +24,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Callable, Dict, List
 
-from ..base import clock, files, jsontext, settings
+from ..base import clock, files, jsontext, settings, shape
 from ..base.text import hexdigest
 from ..project import identity
 from ..session.sessions import safe_id
@@ -68,8 +68,8 @@ class Merged:
         self.base, self.ours, self.theirs, self._loaded = base, ours, theirs, load
         self.tree: Tree = {}
         self.made: dict[str, bytes] = {}
-        self._tables = [self._value(side, settings.VERSIONS_FILE).get("files", {}) for side in (ours, theirs)]
-        one, two = self._tables
+        values = [self._value(side, settings.VERSIONS_FILE) for side in (ours, theirs)]
+        one, two = self._tables = [{} if shape.problem(value, _SPEC) else value["files"] for value in values]
         last = {key: max(one.get(key, _NONE), two.get(key, _NONE)) for key in {**one, **two}}
         self.versions = {key: row for key, row in last.items() if row >= _state(last, key)}
         for path in sorted({*ours, *theirs} - {settings.VERSIONS_FILE}):
