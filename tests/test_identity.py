@@ -173,7 +173,7 @@ def test_a_folder_that_borrows_objects_does_not_share(repo: Path, tmp_path: Path
         pytest.skip("symbolic links need a privilege")
     support.git(repo, "remote", "add", "origin", HTTPS)
     mine = sessions.start(repo)
-    for kind in ("refs", "alternates", "objects", "bare"):
+    for kind in ("refs", "alternates", "objects", "loose", "bare"):
         other = stranger(tmp_path / kind)
         if kind == "refs":
             (other / ".git/packed-refs").write_text("%s refs/heads/x\n" % support.git(repo, "rev-parse", "HEAD"))
@@ -182,6 +182,10 @@ def test_a_folder_that_borrows_objects_does_not_share(repo: Path, tmp_path: Path
         elif kind == "objects":
             shutil.rmtree(str(other / ".git/objects"))
             (other / ".git/objects").symlink_to(repo / ".git/objects")
+        elif kind == "loose":
+            for path in (repo / ".git/objects").glob("??"):
+                shutil.rmtree(str(other / ".git/objects" / path.name), ignore_errors=True)
+                (other / ".git/objects" / path.name).symlink_to(path)
         else:
             (other / ".git").rename(tmp_path / "moved")
             other.rmdir()

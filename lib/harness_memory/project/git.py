@@ -18,7 +18,6 @@ _MISSING = (FileNotFoundError, NotADirectoryError)
 _LASTING = (errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL)
 _O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _REFS_MAX_BYTES = 4 * 1024 * 1024
-_PACKS_SEARCHED = 100
 
 
 class Repository:
@@ -106,12 +105,12 @@ def has_any(repo: Repository, commits: Iterable[str]) -> bool:
     """
     ids = [id for id in dict.fromkeys(commits) if len(id) in (40, 64) and _HEX.issuperset(id)]
     objects = os.path.join(repo.common_dir, "objects")
-    packs = os.path.join(objects, "pack")
-    if not ids or os.path.islink(objects) or os.path.islink(packs):
-        return False
-    if any(os.path.isfile(os.path.join(objects, id[:2], id[2:])) for id in ids):
+    folders = [path for path in files.folders(objects) if not os.path.islink(objects)]
+    loose = [os.path.join(objects, id[:2], id[2:]) for id in ids]
+    if any(os.path.dirname(path) in folders and os.path.isfile(path) and not os.path.islink(path) for path in loose):
         return True
-    names = [name for name in files.names(packs) if name.endswith(".idx")][:_PACKS_SEARCHED]
+    packs = os.path.join(objects, "pack")
+    names = [name for name in files.names(packs) if name.endswith(".idx")] if ids and packs in folders else []
     return any(_is_packed(os.path.join(packs, name), [bytes.fromhex(id) for id in ids]) for name in names)
 
 
