@@ -323,7 +323,8 @@ class Shell(shell.Reader):
                 return
             is_declared = bool(words) and words[0] in DECLARERS
             name = self.assignment() if not words or is_declared else ""
-            outer, self.is_kept = self.is_kept, self.is_kept or is_declared or bool(name)
+            is_argument = bool(words) and words[0] not in ("echo", "printf", "cat")  # what it prints is not shown
+            outer, self.is_kept = self.is_kept, self.is_kept or is_argument or bool(name)
             if name:
                 self.variables[name] = self.assigned_value(name)
                 assigned.append(name)

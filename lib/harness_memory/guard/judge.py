@@ -148,7 +148,9 @@ class _Judge:
             is_ours = paths.is_within(path, self.scope.places[1])
             is_root = deletes.is_place(path, self.scope) or paths.is_system(path)
             if is_root and not is_ours and (is_deep or is_wide):
-                yield "path.system" if path.startswith("/usr/local") else "system.permissions", call.line()
+                is_core = path.count("/") < 2 and path not in ("/opt", "/srv", "/mnt", "/media")
+                is_core = is_core or paths.is_system(path + "/") or paths.home_relative(path, self.scope) == "~"
+                yield "system.permissions" if is_core else "path.system", call.line()
             elif paths.is_temporary(path, self.scope):
                 continue
             elif is_setuid or (is_wide and (is_deep or not is_ours) and mode.strip("0")):
@@ -242,22 +244,19 @@ class _Judge:
 
     def accessed(self, call: Call, kinds: list[tuple[str, str]]) -> Found:
         """What the call reads and writes."""
-        for operator, word in call.redirections:
-            if word.startswith(("/dev/tcp/", "/dev/udp/")) and not word[9:].startswith(WORDS["local-hosts"]):
-                yield "remote.shell", call.line()
-            else:
-                yield from self.one("r" if operator == "<" else "w", word, call)
-                kinds = [*kinds, ("w", word)] if not call.program and operator == ">" else kinds
-        if call.given.has("--help,-WhatIf,-whatif"):
-            return
+        kinds = kinds if not call.given.has("--help,-WhatIf,-whatif") else []
         is_search = call.program in WORDS["searchers"]
         if is_search and not any(kind == "r" for kind, _ in kinds):
             kinds = [*kinds, ("r", ".")]
-        is_template = any(word.lower().endswith(WORDS["templates"]) for kind, word in kinds if kind in ("r", "o"))
         is_deep = is_search and call.given.has("--hidden,-r,-R,--recursive")
-        for kind, word in kinds:
+        is_template = any(word.lower().endswith(WORDS["templates"]) for kind, word in kinds if kind in ("r", "o"))
+        redirected = [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
+        for kind, word in redirected + kinds:
             if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
                 continue  # cp .env.example .env
+            if word.startswith(("/dev/tcp/", "/dev/udp/")) and not word[9:].startswith(WORDS["local-hosts"]):
+                yield "remote.shell", call.line()
+                continue
             if kind == "r" and is_deep and word.rstrip("/") in (TILDE, ""):
                 yield paths.SENSITIVE, plain(word)
             yield from self.one(kind, word, call)
