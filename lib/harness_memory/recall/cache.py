@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import time
-from zlib import crc32
+from _imp import source_hash  # SipHash: `zlib` would load a library
 
 from ..base import clock, files, jsontext, settings
 from .index import ARCHIVED, NOTE, SESSION, Document, Segment, Source
@@ -37,10 +37,9 @@ class _Cache:
 
     def __init__(self, store_root: str, project_dir: str, *, is_whole: bool) -> None:
         self.store_root, self.project_dir, self.is_whole = store_root, project_dir, is_whole
-        self.added: list[Document] = []
-        self.gone: set[str] = set()
         self.recent: dict[str, Document] = {}
-        self.removed: set[str] = set()  # by the log
+        self.gone: set[str] = set()
+        self.rows: list[Any] = []  # of the log, that this run adds
         self._stamps: dict[str, int] | None = None
         log = files.read(os.path.join(folder(project_dir), settings.RECALL_LOG), settings.ARCHIVE_MAX_BYTES) or b""
         self.log_bytes = len(log)
@@ -55,26 +54,38 @@ class _Cache:
             if isinstance(row, dict):
                 self.state.update(row)
             elif len(row) == 1:
-                self.removed.add(row[0])
                 self.recent.pop(row[0], None)
+                self.gone.add(row[0])
             else:
                 document = Document(*row)
                 self.recent[document.record.id] = document
-                self.removed.discard(document.record.id)
-        if is_whole and self.base and len(self.dead()) * 2 > self.base.count:
-            os.close(self.base.fd)
-            self.base, self.recent, self._stamps, self.state = None, {}, {}, {}
 
     @property
     def stamps(self) -> dict[str, int]:
         """The stamp of each document, by id."""
         if self._stamps is None:
             stamps = dict(zip(self.base.ids(), self.base.columns["stamps"])) if self.base else {}
-            stamps.update((id, each.stamp) for id, each in self.recent.items())
-            for id in ("", *self.removed):
-                stamps.pop(id, None)
-            self._stamps = stamps
+            self._stamps = {id: stamp for id, stamp in stamps.items() if id not in self.gone}
+            self._stamps.update((id, each.stamp) for id, each in self.recent.items())
         return self._stamps
+
+    def dead(self) -> set[int]:
+        """Numbers of the documents in the index that are gone or replaced."""
+        ids = self.base.ids() if self.base and (self.recent or self.gone) else []
+        return {number for number, id in enumerate(ids) if id in self.recent or id in self.gone}
+
+    def _take(self, document: Document, stamp: int) -> None:
+        document.stamp = stamp
+        self.rows.append(document.to_row())
+        self.recent[document.record.id] = document
+        self.stamps[document.record.id] = stamp
+
+    def _drop(self, ids: set[str]) -> None:
+        for id in ids:
+            self.rows.append([id])
+            self.recent.pop(id, None)
+            self.stamps.pop(id)
+        self.gone |= ids
 
     def refresh(self, now: float, ends: float, own: frozenset[str]) -> None:
         before = dict(self.state)
@@ -82,13 +93,10 @@ class _Cache:
         self._take_notes()
         if self.is_whole:
             self._take_archives()
-        for id in self.gone:
-            self.recent.pop(id, None)
-            self.stamps.pop(id, None)
         is_due = self.log_bytes > settings.RECALL_LOG_BYTES * (1 if self.is_whole else 4)
-        is_due = is_due or len(self.added) > settings.RECALL_TAKEN_AT_PROMPT
+        is_due = is_due or len(self.rows) > settings.RECALL_TAKEN_AT_PROMPT
         is_due = is_due or (self.is_whole and bool(self.recent) and not self.base)
-        if os.path.isdir(self.project_dir) and (is_due or self.added or self.gone or self.state != before):
+        if os.path.isdir(self.project_dir) and (is_due or self.rows or self.state != before):
             self._save(is_due=is_due)
 
     def _take_episodes(self, now: float, ends: float, own: frozenset[str]) -> None:
@@ -115,9 +123,9 @@ class _Cache:
 
             value = episode.load(self.project_dir, name)
             if value:
-                self._add(of_episode(name, value, episode.headline(value)), stamp)
+                self._take(of_episode(name, value, episode.headline(value)), stamp)
         if self.is_whole:
-            self.gone.update({id for id in self.stamps if "/" not in id}.difference(names))
+            self._drop({id for id in self.stamps if "/" not in id}.difference(names))
         if is_complete and changed_ns < now * 10**9 - _SETTLED_NS:
             self.state["episodes"] = changed_ns
 
@@ -128,8 +136,8 @@ class _Cache:
             for name in files.names(directory):
                 if name.endswith(".md"):
                     stamps["%s/%s" % (scope, name[:-3])] = _stamp(os.path.join(directory, name))
-        code = crc32(repr(stamps).encode())
-        if code == self.state.get("notes", crc32(b"{}")):
+        code = source_hash(0, repr(stamps).encode()).hex() if stamps else ""
+        if code == self.state.get("notes", ""):
             return
         from ..notes import shelf
         from .documents import of_note
@@ -137,9 +145,9 @@ class _Cache:
         notes = shelf.holding(shelf.shelves(self.store_root, self.project_dir))
         for note in notes:
             if stamps.get(note.ref) != self.stamps.get(note.ref):
-                self._add(of_note(note, files.modified(note.path)), stamps.get(note.ref, 0))
+                self._take(of_note(note, files.modified(note.path)), stamps.get(note.ref, 0))
         refs = {id for id in self.stamps if "/" in id and not id.startswith(ARCHIVED)}
-        self.gone.update(refs.difference(note.ref for note in notes))
+        self._drop(refs.difference(note.ref for note in notes))
         self.state["notes"] = code
 
     def _take_archives(self) -> None:
@@ -155,28 +163,15 @@ class _Cache:
 
         current = {name for name in names if stamps[name] == before.get(name)}
         ids = [id for id in self.stamps if id.startswith(ARCHIVED)]
-        self.gone.update(id for id in ids if id.split("/")[1] + settings.ARCHIVE_SUFFIX not in current)
+        self._drop({id for id in ids if id.split("/")[1] + settings.ARCHIVE_SUFFIX not in current})
         for name in [name for name in names if name not in current]:
             try:
                 for each in archive.load(os.path.join(directory, name)):
                     id, started = "%s/%s/%s" % (ARCHIVED, each.archive, each.id), clock.parse(each.started) or 0.0
-                    self._add(index_text(id, ARCHIVED, each.headline, time=started), 0)
+                    self._take(index_text(id, ARCHIVED, each.headline, time=started), 0)
             except files.Unreadable:
                 pass  # `verify` names it
         self.state["archives"] = stamps
-
-    def _add(self, document: Document, stamp: int) -> None:
-        document.stamp = stamp
-        self.added.append(document)
-        self.gone.discard(document.record.id)
-        self.recent[document.record.id] = document
-        self.stamps[document.record.id] = stamp
-
-    def dead(self) -> set[int]:
-        """Numbers of the documents in the index that are gone or replaced."""
-        if not self.base or not (self.recent or self.removed or self.gone or self.state.get("dead")):
-            return set()
-        return {n for n, id in enumerate(self.base.ids()) if id in self.recent or id not in self.stamps}
 
     def _save(self, *, is_due: bool) -> None:
         """Write the changes: a few to the log; when it `is_due`, all into the index."""
@@ -187,20 +182,17 @@ class _Cache:
         try:
             with Lock(os.path.join(directory, _LOCK), 0) as held:
                 if held and not is_due:
-                    rows = [*(each.to_row() for each in self.added), *([id] for id in self.gone), self.state]
-                    files.append_line(log, "\n".join(map(jsontext.compact, rows)).encode("utf-8", "replace"))
+                    rows = map(jsontext.compact, [*self.rows, self.state])
+                    files.append_line(log, "\n".join(rows).encode("utf-8", "replace"))
                 elif held:
                     if not self.base:  # files of other versions go
                         drop(self.project_dir)
-                        files.remove_tree(folder(os.path.join(self.store_root, settings.USER_DIR)))
                     from .writer import dump
 
-                    dead = self.dead()
-                    self.state["dead"] = len(dead)
-                    data = dump(self.base, [*self.recent.values()], dead, self.state)
+                    data = dump(self.base, [*self.recent.values()], self.dead(), self.state)
                     if self.base:
                         os.close(self.base.fd)
-                    self.base, self.recent = Segment(data), {}
+                    self.base, self.recent, self.gone = Segment(data), {}, set()
                     files.write(os.path.join(directory, settings.RECALL_INDEX), data)
                     if _stamp(log) and os.path.getsize(log) == self.log_bytes:  # else another process added to it
                         files.remove(log)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SESSION, NOTE, ARCHIVED = "session", "note", "archived"
 ASKS = 1
-MAGIC = b"harness-recall %s.9 %s" % (__version__.encode(), sys.byteorder.encode())
+MAGIC = b"harness-recall %s.10 %s" % (__version__.encode(), sys.byteorder.encode())
 COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("breadths", "B"))
 BLOBS = ("terms", "postings", "words", "records")
 _SECTIONS = (*(name for name, _ in COLUMNS), *(name + " ends" for name in BLOBS), "terms", "ids", *BLOBS[1:])
@@ -83,7 +83,7 @@ class Segment:
         return memoryview(self._data)[begin:end].cast(code)  # type: ignore[call-overload]
 
     def ids(self) -> list[str]:
-        """The id of each document; "" for one that is gone."""
+        """The id of each document."""
         return self._read(*self._spans["ids"]).decode("utf-8", "replace").split("\n") if self.count else []
 
     def item(self, name: str, number: int) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import exp, log, sqrt
-
 from . import ranking
 from .index import ASKS
 from .terms import code, pack, path_term, stem_term, terms
@@ -84,7 +82,7 @@ def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, f
     for item in items:
         paths = source.record(item.number).files
         for path in paths:
-            weights[path] = weights.get(path, 0.0) + (item.score / items[0].score) ** 2 / sqrt(len(paths))
+            weights[path] = weights.get(path, 0.0) + (item.score / items[0].score) ** 2 / len(paths) ** 0.5
     for path in weights:
         stem, words = stem_term(path), {*terms(path)}
         weights[path] += 2 * query.named.get(stem, 0.0) + 2 * query.paths.get(path_term(path), 0.0)
@@ -102,7 +100,7 @@ def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, l
     for word in [word for rows in held.values() for row in rows for word in row]:
         holders[word] = holders.get(word, 0) + 1
     count = sum(map(len, held.values()))
-    rarities = {word: weights[word] * log(1 + (count - n + 0.5) / (n + 0.5)) for word, n in holders.items()}
+    rarities = {word: weights[word] * ranking.log(1 + (count - n + 0.5) / (n + 0.5)) for word, n in holders.items()}
     worths = {}
     for number, rows in held.items():
         plain = [0.0, 0.0, *(sum([rarities[word] for word in row]) for row in rows), 0.0, 0.0]
@@ -134,7 +132,7 @@ def chance(source: Source, query: Query, items: list[Item]) -> float:
     values = features(source, query, items)
     if values["talk"] and any(source.holders(name) * 2 > source.count for name in _people(query.text)):
         return 1 - _UNKNOWN_IN_TALK * values["unknown"]
-    return 1 / (1 + exp(-sum(values[name] * weight for name, weight in _WEIGHTS.items())))
+    return 1 / (1 + 2.718281828 ** -sum([values[name] * weight for name, weight in _WEIGHTS.items()]))
 
 
 def _people(text: str) -> set[str]:
@@ -148,12 +146,12 @@ def _people(text: str) -> set[str]:
 def features(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
     numbers = [item.number for item in items]
     words = [source.words(number) for number in numbers]
-    rarest = log(1 + (source.count + 0.5) / 0.5)
+    rarest = ranking.log(1 + (source.count + 0.5) / 0.5)
     rarities = {term: weight * ranking.rarity(source, term) / rarest for term, weight in query.weights.items()}
     own = {code(term): rarities[term] for term in query.words}
     told = [own.keys() & _split(each)[item.passages[0][1]] for each, item in zip(words, items) if item.passages]
     rare = [
-        sum([own[word] ** 2 for word in row]) / sqrt(1 + source.lengths[number] / 50)
+        sum([own[word] ** 2 for word in row]) / (1 + source.lengths[number] / 50) ** 0.5
         for row, number in zip(told, numbers)
     ]
     earlier = {term: rarities[term] for term in rarities if term not in query.words}
@@ -170,10 +168,10 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
         "named": max(named, default=0.0) ** 2 * sum(named) / (sum(query.named.values()) or 1.0),
         "session": session / (sum(query.paths.values()) or 1.0),
         "earlier": sum(held) / (sum([value or 0.5 for value in earlier.values()]) + 5 / rarest),
-        "turns": log(1 + len(earlier)),
+        "turns": ranking.log(1 + len(earlier)),
         "first": float(not earlier),
         "shared": 1 - min(shares, default=1.0),
         "talk": float(source.breadths.count(0) > (1 - _TALK_SHARE) * source.count),
-        "size": max(0.0, log(source.count / 40)),
+        "size": max(0.0, ranking.log(source.count / 40)),
         "": 1.0,
     }

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
-
-from .terms import PATHS_MAX, file_names, path_term, terms
+from .terms import PATHS_MAX, TABLES, file_names, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,14 +37,6 @@ _SESSION_FILES_WEIGHT = 3.0  # for the very files of this session
 _SESSION_FILES_DECAY = 0.93  # of each file, from the latest back
 _NAMED_WEIGHT = 1.0  # for each file that the prompt names
 _NAMED_BEFORE_WEIGHT = 0.6  # for each that earlier prompts and the last answer name
-# Stems that say how something is asked, not what it is about.
-_FRAMING = (
-    "advic ago amount back chat convers current dai dat different discus first go help idea kind know last long mak"
-    " mani mention might month much nam need new numb often one plan previou previous readm readme.md recent recommend"
-    " rememb remind sai specific suggest tak talk tell thing think tim tip todai total tri two typ use wai want week"
-    " year yesterdai"
-)
-_FRAMES = frozenset(_FRAMING.split())
 _TIME_MARKS = ("yesterday", "last ", "-", "uary", "march", "april", "may", "june", "july", "august", "ember", "ober")
 _TRUNKS = ("main", "master", "develop", "trunk", "HEAD")
 
@@ -71,7 +61,7 @@ class Query:
         for prompt in (*prompts, "" if branch in _TRUNKS else branch):
             for word in _terms(prompt):
                 self.weights.setdefault(word, _CONTEXT_WEIGHT)
-        for word in _FRAMES.intersection(self.weights):
+        for word in TABLES["framing"].intersection(self.weights):
             self.weights[word] *= _FRAMING_WEIGHT
         latest = enumerate(reversed(files[-PATHS_MAX:]))
         self.paths = {path_term(path): _SESSION_FILES_DECAY**age for age, path in latest}
@@ -89,6 +79,11 @@ def _ends(text: str) -> str:
     if len(text) > _QUERY_MAX_CHARS:
         text = text[: _QUERY_MAX_CHARS - _QUERY_TAIL_CHARS] + " " + text[-_QUERY_TAIL_CHARS:]
     return text
+
+
+def log(value: float) -> float:
+    """The natural logarithm to seven places, by powers: `math` would load a library."""
+    return float(value**1e-5 - value**-1e-5) / 2e-5
 
 
 def rarity(source: Source, term: str) -> float:
@@ -141,7 +136,7 @@ def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> N
     """Multiply by a factor that is 1 at `USUAL_DAYS`, so that all kinds stay comparable; favour the time named."""
     times = source.times
     kinds = (_RECENCY_OF_WORDS, _RECENCY_OF_WORK)
-    recencies = [(strength, 86400 * days, 1 + strength / sqrt(1 + _USUAL_DAYS / days)) for strength, days in kinds]
+    recencies = [(strength, 86400 * days, 1 + strength / (1 + _USUAL_DAYS / days) ** 0.5) for strength, days in kinds]
     start, end = 1.0, 0.0
     text = query.text[:1000].lower()
     if any(mark in text for mark in _TIME_MARKS):
@@ -151,7 +146,7 @@ def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> N
     for number in scores:
         strength, scale, usual = recencies[source.breadths[number] > 0]
         age = max(0.0, now - times[number])
-        scores[number] *= (1 + strength / sqrt(1 + age / scale)) / usual
+        scores[number] *= (1 + strength / (1 + age / scale) ** 0.5) / usual
         if start <= times[number] <= end:
             scores[number] *= 1 + _WINDOW_WEIGHT
 
@@ -166,15 +161,15 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
         paths = source.record(number).files
         share = (scores[number] / top) ** 3
         for term in map(path_term, paths):
-            shared[term] = shared.get(term, 0.0) + share / sqrt(len(paths))
+            shared[term] = shared.get(term, 0.0) + share / len(paths) ** 0.5
         if not paths:
             bare[number] = share
     total = sum(shared.values())
     most = sorted(shared.items(), key=lambda each: -each[1])[:_FEEDBACK_PATHS]
-    norm = sqrt(sum([weight * weight for weight in query.paths.values()]))
+    norm = (sum([weight * weight for weight in query.paths.values()])) ** 0.5
     each = {term: _FEEDBACK_WEIGHT[bool(query.paths)] * weight / total for term, weight in most}
     for term, weight in query.named.items():
-        each[term] = _NAMED_WEIGHT * weight * min(1.0, 3 / sqrt(source.holders(term) or 1))
+        each[term] = _NAMED_WEIGHT * weight * min(1.0, 3 / (source.holders(term) or 1) ** 0.5)
     spread = {term: _SESSION_FILES_WEIGHT * weight / norm for term, weight in query.paths.items()}
     spread.update(dict.fromkeys(query.before, _NAMED_BEFORE_WEIGHT))
     lifts: Scores = {}

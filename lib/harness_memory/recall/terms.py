@@ -3,65 +3,45 @@
 from __future__ import annotations
 
 import sys
-from zlib import crc32
+from _imp import source_hash  # SipHash: `zlib` would load a library
+
+from ..base import jsontext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
-_STOP = (
-    "a about above after again all also am an and any are arent as at be because been before being below"
-    " between both but by can cannot cant could couldnt did didnt do does doesnt doing dont down during each few"
-    " for from further get got had hadnt has hasnt have havent having he hed her here heres hers herself hes him"
-    " himself his how hows i if im in into is isnt it its itself ive just lets like me more most my myself no"
-    " nor not now of off on once only or other our ours ourselves out over own please same shall she shes should"
-    " so some such than that thats the their theirs them themselves then there theres these they theyd theyll"
-    " theyre theyve this those through to too under until up us very was wasnt we were werent weve what whats"
-    " when whens where wheres which while who whom whos why whys will with wont would wouldnt you youd youll"
-    " your youre yours yourself youve"
-)
-_STOPPED = frozenset(_STOP.split())
-# The most frequent endings of English, and irregular forms; other words are their own stem.
+TABLES_FILE = __file__[: -len(".py")] + ".json"
+TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`
+if not TABLES:
+    with open(TABLES_FILE, "rb") as _file:
+        _tables = jsontext.loads(_file.read())
+    TABLES = {name: frozenset(text.split()) for name, text in _tables.items() if isinstance(text, str)}
+    TABLES["irregular"] = _tables["irregular"]
+_STOPPED, _REGULAR = TABLES["stop"], TABLES["irregular"]
+# The most frequent endings of English; other words are their own stem.
 _ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ed", "ers", "er", "es", "ly", "s", "e")
-_IRREGULAR = (
-    "ate:eat became:become began:begin begun:begin bent:bend bought:buy broke:break broken:break brought:bring"
-    " built:build burnt:burn came:come caught:catch children:child chose:choose chosen:choose dealt:deal"
-    " drank:drink drawn:draw drew:draw driven:drive drove:drive drunk:drink eaten:eat fallen:fall fed:feed"
-    " feet:foot fell:fall felt:feel flew:fly flown:fly forgot:forget forgotten:forget fought:fight found:find"
-    " froze:freeze frozen:freeze gave:give given:give gone:go gotten:get grew:grow grown:grow heard:hear"
-    " held:hold hid:hide hidden:hide hung:hang kept:keep knew:know known:know laid:lay lain:lie leant:lean"
-    " learnt:learn led:lead left:leave lent:lend lost:lose made:make meant:mean men:man met:meet mice:mouse"
-    " paid:pay people:person ran:run ridden:ride risen:rise rode:ride rose:rise said:say sang:sing sat:sit"
-    " saw:see seen:see sent:send shook:shake shot:shoot shown:show shrank:shrink slept:sleep sold:sell"
-    " sought:seek spent:spend spoke:speak spoken:speak spun:spin stole:steal stolen:steal stood:stand"
-    " struck:strike stuck:stick sung:sing swam:swim swept:sweep swore:swear taken:take taught:teach teeth:tooth"
-    " thought:think threw:throw thrown:throw told:tell took:take tore:tear torn:tear understood:understand"
-    " went:go wives:wife woke:wake women:woman won:win wore:wear worn:wear wound:wind written:write wrote:write"
-)
-_REGULAR = dict(pair.split(":") for pair in _IRREGULAR.split())
 PATHS_MAX = 64  # of a document, and of a query
 _JOINERS = "_./-"
 _PATH_MARK, _STEM_MARK = "=", "~"  # no term of a text starts with them
 _NAMES_MAX = 64  # looked for in one text
-_COMMON = "__init__ app changelog ci claude config dockerfile index license main makefile package readme settings setup"
-_COMMON_NAMES = frozenset([*_COMMON.split(), "types", "utils"])  # every project has them
 _COMMON_WEIGHT = 0.3
 _IDENTIFIER_WEIGHT = 0.6  # of a word that a file may be named after
 _WHOLE_MAX_CHARS = 64
 _ASCII = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in _JOINERS}
 _ASCII.update({ord("\\"): "/", ord("'"): ""})
-_beyond_ascii: dict[int, str] = {}
 _stems: dict[str, str] = {}
 
 
 def terms(text: str) -> list[str]:
     """Terms in their order, with repetitions."""
     result: list[str] = []
-    if not (text.isascii() or _beyond_ascii):
-        from .scripts import PLAIN
+    if not text.isascii():
+        from . import scripts
 
-        _beyond_ascii.update({**PLAIN, **_ASCII})
-    for chunk in text.translate(_ASCII if text.isascii() else _beyond_ascii).split():
+        text = scripts.plain(text)
+    for chunk in text.translate(_ASCII).split():
         if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower() or chunk.isupper()):
             _add_word(result, chunk.lower())
         else:
@@ -70,8 +50,8 @@ def terms(text: str) -> list[str]:
 
 
 def code(term: str) -> int:
-    """A number of four bytes for a term, never 0."""
-    return crc32(term.encode("utf-8", "surrogatepass")) or 1
+    """A number of four bytes for a term, neither 0 nor 1."""
+    return int.from_bytes(source_hash(0, term.encode("utf-8", "surrogatepass"))[:4], "little") | 2
 
 
 def pack(codes: Iterable[int]) -> bytes:
@@ -101,7 +81,7 @@ def file_names(text: str) -> dict[str, float]:
         is_path = "/" in word or "." in word[1:]
         if (is_path or len(word) > 7 or "_" in word or "-" in word) and len(names) < _NAMES_MAX:
             term = stem_term(word)
-            weight = _COMMON_WEIGHT if term[1:] in _COMMON_NAMES else 1.0 if is_path else _IDENTIFIER_WEIGHT
+            weight = _COMMON_WEIGHT if term[1:] in TABLES["common names"] else 1.0 if is_path else _IDENTIFIER_WEIGHT
             names[term] = max(names.get(term, 0.0), weight)
     return names
 
@@ -148,7 +128,7 @@ def _humps(piece: str) -> list[str]:
 def stem(word: str) -> str:
     """The stem of one lower-case word. Longer rules, tried on real sessions, rank no better."""
     word = _REGULAR.get(word, word)
-    endings: tuple[str, ...] = _ENDINGS
+    endings: Sequence[str] = _ENDINGS
     shortest = 3
     if not word.isascii():
         from . import scripts

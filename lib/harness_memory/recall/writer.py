@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from itertools import accumulate
 
@@ -11,36 +10,39 @@ from .index import BLOBS, COLUMNS, MAGIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Sequence
     from typing import Any
 
     from .index import Document, Segment
 
 
-def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int], state: dict[str, Any]) -> bytes:
-    """The file of a segment and more documents. Dead ones keep their number and lose their id."""
-    columns = {name: array(code, base.columns[name] if base else ()) for name, code in COLUMNS}
+def dump(base: Segment | None, documents: Sequence[Document], dead: Container[int], state: dict[str, Any]) -> bytes:
+    """The file of a segment without its dead documents, and of more documents."""
+    kept = [number for number in range(base.count) if number not in dead] if base else []
+    columns = {name: array(code, [base.columns[name][n] for n in kept] if base else ()) for name, code in COLUMNS}
     ids = base.ids() if base else []
-    count = len(ids)
-    blobs = {name: [base.item(name, number) for number in range(count)] if base else [] for name in BLOBS[2:]}
-    for number in dead:
-        ids[number], blobs["records"][number] = "", b""
-    lists: dict[bytes, tuple[bytearray, bytearray]] = {}
+    ids = [ids[number] for number in kept]
+    blobs = {name: [base.item(name, number) for number in kept] if base else [] for name in BLOBS[2:]}
+    lists: dict[bytes, tuple[array[int], bytearray]] = {}
     if base:
+        places = {number: place for place, number in enumerate(kept)}
         for number in range(len(base.ends["terms"])):
-            numbers, counts = base.postings(number)
-            lists[base.item("terms", number)] = (bytearray(numbers), bytearray(counts))
-    for number, each in enumerate(documents, count):
+            pairs = [(places[n], count) for n, count in zip(*base.postings(number)) if n in places]
+            if pairs:
+                lists[base.item("terms", number)] = (
+                    array("I", [n for n, _ in pairs]),
+                    bytearray([c for _, c in pairs]),
+                )
+    for number, each in enumerate(documents, len(kept)):
         ids.append(each.record.id)
         row = (each.length, each.time, each.stamp, len(each.record.files))
         for column, value in zip(columns.values(), row):
             column.append(value)
         blobs["words"].append(bytes.fromhex(each.words))
         blobs["records"].append(jsontext.compact(each.record.to_row()).encode("utf-8", "replace"))
-        code = number.to_bytes(4, sys.byteorder)
         for term, occurrences in each.counts.items():
-            posting = lists.setdefault(term.encode("utf-8", "surrogatepass"), (bytearray(), bytearray()))
-            posting[0].extend(code)
+            posting = lists.setdefault(term.encode("utf-8", "surrogatepass"), (array("I"), bytearray()))
+            posting[0].append(number)
             posting[1].append(min(occurrences, 255))
     blobs["terms"] = sorted(lists)
     blobs["postings"] = [b"".join(lists[word]) for word in blobs["terms"]]
