@@ -94,17 +94,20 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
     room -= sum([units(line) + 1 for line in (command, *below)])
     shares = [_SHARE * entry.item.score / entries[0].item.score for entry in entries]
     ranked = [(w + shares[n], -n, at) for n, entry in enumerate(entries) for w, at in entry.places]
-    lines = [entry.line() for entry in entries]
-    left = room - sum(map(units, lines)) - len(lines)
+    left = room - sum([units(entry.line()) + 1 for entry in entries])
+    taken = []
     for _, n, at in sorted(ranked, reverse=True):
-        if min(len(entries[-n].texts[at]), _QUOTE_CHARS) - _LEAD_CHARS <= left:
-            entries[-n].chosen.append(at)
-            longer = entries[-n].line()
-            cost = units(longer) - units(lines[-n])
-            if cost <= left:
-                lines[-n], left = longer, left - cost
-            else:
-                entries[-n].chosen.pop()
+        entry = entries[-n]
+        spared = 0 if entry.is_work or entry.chosen else len(entry.lead) + 2
+        cost = min(units(entry.texts[at]), _QUOTE_CHARS) + (1 if at - 1 in entry.chosen else 3) - spared
+        if cost <= left:
+            left -= cost
+            entry.chosen.append(at)
+            taken.append(entry)
+    lines = [entry.line() for entry in entries]
+    while taken and sum(map(units, lines)) + len(lines) > room:  # what is marked as a quotation is longer
+        taken.pop().chosen.pop()
+        lines = [entry.line() for entry in entries]
     for entry, line, files_line in zip(entries, lines, below):
         part.add(line, entry.record.id, entry.record.kind, entry.record.files)
         part.lines += filter(None, [files_line])
@@ -120,11 +123,10 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
 
     def is_unwanted(number: int) -> bool:
         record = source.record(number)
-        if record.kind == SESSION and day_and_id(record.id)[1] in own:
-            return True
         local = os.path.join(session.dir, settings.LOCAL_DIR, record.id.rpartition("/")[2] + ".md")
-        is_overridden = record.kind == NOTE and os.path.exists(local)
-        return is_overridden or not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
+        is_own = record.kind == SESSION and day_and_id(record.id)[1] in own
+        is_gone = record.kind != ARCHIVED and not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
+        return is_own or is_gone or (record.kind == NOTE and os.path.exists(local))
 
     prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
     query = ranking.Query(

@@ -16,7 +16,7 @@ import time
 from _imp import source_hash  # SipHash: `zlib` would load a library
 
 from ..base import clock, files, jsontext, settings
-from .index import ARCHIVED, NOTE, SESSION, Document, Segment, Source
+from .index import ARCHIVED, SESSION, Document, Segment, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class _Cache:
     def _take_notes(self) -> None:
         """Take in new and changed notes of project and user. One that does not hold is gone."""
         stamps = {}
-        for scope, directory in note_folders(self.store_root, self.project_dir).items():
+        for scope, directory in _note_folders(self.store_root, self.project_dir).items():
             for name in files.names(directory):
                 if name.endswith(".md"):
                     stamps["%s/%s" % (scope, name[:-3])] = _stamp(os.path.join(directory, name))
@@ -152,19 +152,16 @@ class _Cache:
 
     def _take_archives(self) -> None:
         """Take in the titles of archived sessions."""
-        directory = _archive_folder(self.store_root, self.project_dir)
+        directory = os.path.join(self.store_root, settings.ARCHIVE_DIR, os.path.basename(self.project_dir))
         names = [name for name in files.names(directory) if name.endswith(settings.ARCHIVE_SUFFIX)]
         stamps = {name: _stamp(os.path.join(directory, name)) for name in names}
-        before = self.state.get("archives", {})
-        if stamps == before:
+        if stamps == self.state.get("archives", {}):
             return
         from ..memory import archive
         from .documents import index_text
 
-        current = {name for name in names if stamps[name] == before.get(name)}
-        ids = [id for id in self.stamps if id.startswith(ARCHIVED)]
-        self._drop({id for id in ids if id.split("/")[1] + settings.ARCHIVE_SUFFIX not in current})
-        for name in [name for name in names if name not in current]:
+        self._drop({id for id in self.stamps if id.startswith(ARCHIVED)})
+        for name in names:
             try:
                 for each in archive.load(os.path.join(directory, name)):
                     id, started = "%s/%s/%s" % (ARCHIVED, each.archive, each.id), clock.parse(each.started) or 0.0
@@ -239,24 +236,17 @@ def drop(project_dir: str) -> None:
 
 
 def path_of(store_root: str, project_dir: str, record: Record, checkout: str = "") -> str:
-    """The file that a document derives from."""
-    scope, _, name = record.id.partition("/")
+    """The file that a session or note derives from."""
+    scope, _, name = record.id.rpartition("/")
     if record.kind == SESSION:
-        return os.path.join(project_dir, settings.EPISODES_DIR, record.id)
-    if scope == settings.TEAM_SCOPE:
-        return os.path.join(checkout, settings.CLAUDE_DIR, settings.STORE_DIR, name + ".md")
-    if record.kind == NOTE:
-        return os.path.join(note_folders(store_root, project_dir)[scope], name + ".md")
-    return os.path.join(_archive_folder(store_root, project_dir), name.partition("/")[0] + settings.ARCHIVE_SUFFIX)
+        return os.path.join(project_dir, settings.EPISODES_DIR, name)
+    team = os.path.join(checkout, settings.CLAUDE_DIR, settings.STORE_DIR)
+    return os.path.join({**_note_folders(store_root, project_dir), settings.TEAM_SCOPE: team}[scope], name + ".md")
 
 
-def note_folders(store_root: str, project_dir: str) -> dict[str, str]:
+def _note_folders(store_root: str, project_dir: str) -> dict[str, str]:
     homes = {"project": project_dir, "user": os.path.join(store_root, settings.USER_DIR)}
     return {scope: os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR) for scope, home in homes.items()}
-
-
-def _archive_folder(store_root: str, project_dir: str) -> str:
-    return os.path.join(store_root, settings.ARCHIVE_DIR, os.path.basename(project_dir))
 
 
 def folder(project_dir: str) -> str:

@@ -98,14 +98,18 @@ class Segment:
 
     def find(self, term: str) -> int:
         """The number of a term; -1 when no document has it."""
-        word = term.encode("utf-8", "surrogatepass")
-        low, high = 0, len(self.ends["terms"])
+        word, data, start = term.encode("utf-8", "surrogatepass"), self._data, self._spans["terms"][0]
+        ends = self.ends["terms"]
+        low, high = 0, len(ends)
         while low < high:
             middle = (low + high) // 2
-            at = self.item("terms", middle)
-            if at == word:
+            at = data[start + (ends[middle - 1] if middle else 0) : start + ends[middle]]
+            if at < word:
+                low = middle + 1
+            elif at > word:
+                high = middle
+            else:
                 return middle
-            low, high = (middle + 1, high) if at < word else (low, middle)
         return -1
 
     def holders(self, number: int) -> int:
@@ -125,6 +129,7 @@ class Source:
         """`dead` are numbers of the segment whose documents are gone or replaced."""
         self._base, self._recent, self._dead = base, recent, dead
         self._first = base.count if base else 0
+        self._records: dict[int, Record] = {}
         self._lists: dict[str, dict[int, int]] = {}
         self._numbers: dict[str, int] = {}  # of terms in the segment
         self._holders: dict[str, int] = {}
@@ -162,6 +167,9 @@ class Source:
         return bytes.fromhex(self._recent[number - self._first].words)
 
     def record(self, number: int) -> Record:
-        if self._base and number < self._first:
-            return Record(*jsontext.loads(self._base.item("records", number)))
-        return self._recent[number - self._first].record
+        if number not in self._records:
+            if self._base and number < self._first:
+                self._records[number] = Record(*jsontext.loads(self._base.item("records", number)))
+            else:
+                self._records[number] = self._recent[number - self._first].record
+        return self._records[number]

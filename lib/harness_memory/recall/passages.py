@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from . import ranking
 from .index import ASKS
 from .terms import code, pack, path_term, stem_term, terms
@@ -29,8 +31,8 @@ _WEIGHTS = {
     "first": -2.4,  # it said nothing yet
     "shared": 1.7,  # two of the documents are about one file that few others are about
     "talk": 0.8,  # hardly any document is about files
-    "size": -0.35,  # among many documents more is found by chance
-    "": -0.55,
+    "size": -0.25,  # among many documents more is found by chance
+    "": -0.6,
 }
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
@@ -57,7 +59,8 @@ def pick(
 ) -> tuple[list[Item], list[str]]:
     """The few documents that a prompt calls for, best first, none when they are likely wrong; more files near them."""
     scores = ranking.score(source, query, now)
-    leading = [number for number in ranking.best(source, scores, 2 * _EXAMINED) if not is_unwanted(number)][:_EXAMINED]
+    wanted = (number for number in ranking.best(source, scores, 2 * _EXAMINED) if not is_unwanted(number))
+    leading = [*islice(wanted, _EXAMINED)]
     worths = compare(source, query, leading)
     items = [Item(number, scores[number] / (scores[leading[0]] or 1.0), worths[number]) for number in leading]
     items.sort(key=lambda item: -item.score)
