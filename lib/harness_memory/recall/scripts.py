@@ -1,12 +1,9 @@
-"""Scripts beyond ASCII: their signs, accents and widths, Russian endings, and text without spaces between words."""
+"""Scripts beyond ASCII: their signs, accents and widths, and text without spaces between words."""
 
 from __future__ import annotations
 
 from unicodedata import category, normalize
 
-from .terms import TABLES
-
-_RUSSIAN = sorted(TABLES["russian"], key=len, reverse=True)
 # Each two neighbours of these are a term.
 _DENSE = ((0x0E00, 0x0F00), (0x3005, 0xD7B0), (0xF900, 0xFB00), (0x20000, 0x110000))
 _PLAIN = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ı": "i", "ё": "е", "\u2019": "", "\xad": ""}
@@ -38,7 +35,3 @@ def words(pieces: list[str]) -> list[str]:
                 word += letter
         parts += [word[:-1]] if word[:-1] else []
     return parts
-
-
-def endings(word: str) -> list[str]:
-    return _RUSSIAN if "а" <= word[-1:] <= "я" else []

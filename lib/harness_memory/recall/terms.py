@@ -9,16 +9,15 @@ from ..base import jsontext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Any
 
 TABLES_FILE = __file__[: -len(".py")] + ".json"
 TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`
 if not TABLES:
     with open(TABLES_FILE, "rb") as _file:
-        _tables = jsontext.loads(_file.read())
-    TABLES = {name: frozenset(text.split()) for name, text in _tables.items() if isinstance(text, str)}
-    TABLES["irregular"] = _tables["irregular"]
+        TABLES = jsontext.loads(_file.read())
+    TABLES.update({name: frozenset(text.split()) for name, text in TABLES.items() if isinstance(text, str)})
 _STOPPED, _REGULAR = TABLES["stop"], TABLES["irregular"]
 # The most frequent endings of English; other words are their own stem.
 _ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ed", "ers", "er", "es", "ly", "s", "e")
@@ -128,12 +127,7 @@ def _humps(piece: str) -> list[str]:
 def stem(word: str) -> str:
     """The stem of one lower-case word. Longer rules, tried on real sessions, rank no better."""
     word = _REGULAR.get(word, word)
-    endings: Sequence[str] = _ENDINGS
-    shortest = 3
-    if not word.isascii():
-        from . import scripts
-
-        endings, shortest = scripts.endings(word), 4
+    endings, shortest = (_ENDINGS, 3) if word.isascii() else (TABLES["russian"], 4)
     for ending in endings:
         if word.endswith(ending) and len(word) - len(ending) >= shortest:
             word = word[: -len(ending)]
