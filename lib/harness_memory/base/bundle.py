@@ -41,7 +41,8 @@ class Bundle:
         except OSError:
             pass
         sys.meta_path.insert(0, self)
-        sys.path[0] = _LIB  # the hook has imported this module without its package: that is two folders less to read
+        # The hook has imported this module without its package, and ours come last: that is three folders less to read.
+        sys.path[:] = [*sys.path[1:], _LIB]
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "Any":
         if name.startswith(_PACKAGE):

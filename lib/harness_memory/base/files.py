@@ -156,10 +156,13 @@ def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = F
         fd = open_plain(path, of_anyone=of_anyone)
     except _MISSING:
         return None
-    with os.fdopen(fd, "rb", 0) as file:
-        if os.fstat(fd).st_size > limit:
-            raise Unreadable(errno.EFBIG, "larger than %d bytes" % limit, path)
-        return file.read()
+    try:
+        data = os.read(fd, limit + 1)
+    finally:
+        os.close(fd)
+    if len(data) > limit:
+        raise Unreadable(errno.EFBIG, "larger than %d bytes" % limit, path)
+    return data
 
 
 def read_part(path: str, size: int, *, from_end: bool = False) -> bytes:
@@ -168,10 +171,12 @@ def read_part(path: str, size: int, *, from_end: bool = False) -> bytes:
         fd = open_plain(path)
     except (*_MISSING, Unreadable):
         return b""
-    with os.fdopen(fd, "rb", 0) as file:
-        start = file.seek(max(0, os.fstat(fd).st_size - size)) if from_end else 0
-        data = file.read(size)
-        return data.partition(b"\n")[2] if start else data
+    try:
+        start = os.lseek(fd, max(0, os.fstat(fd).st_size - size), 0) if from_end else 0
+        data = os.read(fd, size)
+    finally:
+        os.close(fd)
+    return data.partition(b"\n")[2] if start else data
 
 
 def read_text(path: str) -> str:

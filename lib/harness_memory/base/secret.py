@@ -26,13 +26,14 @@ _PAIRS = frozenset([letters[0] + letter for letters in TABLES["pairs"] for lette
 
 _NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
 _TOKEN_CHARS = _NAME_CHARS | frozenset("+/=")
+_HEX = "0123456789abcdef"
 _TOKEN = _TOKEN_CHARS | frozenset("~%")
 _SIGNS = {"=": "=", ":": ":", "：": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
 _NAME_TAIL = (*_QUOTES, "\\", "]", "?", "*", *"0123456789")
 _ENTRY = ("value=", "value:", "default =", "default:")
 _AROUND = "\"'`()[]<>,;.:|*"  # a word in a sentence
-_CODE_SIGNS = frozenset("=({<,/\\")
+_CODE_SIGNS = frozenset("=(){}<>[],/\\")
 _LINKS = ("is", "ist", "lautet", "est", "es", "to", "was", "jest", "je")  # between a name and its value in a sentence
 _LINKS_GLUED = ("は", "是", "为", "為", "는", "은", "：")
 _VALUE_MAX_CHARS = 4096
@@ -72,7 +73,7 @@ def _is_harmless(kind: str, secret: str) -> bool:
         return not _is_random(secret, 20)
     if kind in ("password", "secret", "authorization"):
         return stands_in(secret) or (kind == "authorization" and _is_code(secret))
-    return "EXAMPLE" in secret or len(set(secret)) < 8
+    return "EXAMPLE" in secret
 
 
 def tokens(text: str, words: list[str]) -> Iterator[Span]:
@@ -96,28 +97,23 @@ def _vendor_token(text: str, start: int, end: int, head: str, kind: str) -> Span
     while text[last : last + 1] in _TOKEN_CHARS:
         last += 1
     last -= text[last - 1] == "."
-    value = text[body:last].replace("-", "")
-    surprises = _surprises(value) * 3
-    if not is_first and any(c.isdigit() for c in value) and len(set(value)) > 15:  # one typed by hand
-        surprises = max(surprises, max(map(len, value.replace(".", "_").split("_"))))
-    is_random = last - body >= (20 if is_first else 16) and surprises >= len(value)
+    value = text[body:last]
+    is_typed = not is_first and value.isalnum() and not value.isalpha() and len(set(value)) > 15  # by hand
+    is_random = len(value) >= (20 if is_first else 16) and (is_typed or _surprises(value) * 3 >= len(value))
     return (first, last, kind) if first >= 0 and is_random and "EXAMPLE" not in value else None
 
 
 def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     word = text[start:end]
-    parts = [part for part in word.split(".") if _is_random(part, 14)]
-    names = word.replace("-", "_").replace(".", "_").split("_")
-    while names and names[0].islower() and len(names[0]) < 14 and (names[0].isalpha() or len(names[0]) < 5):
-        del names[0]
-    body = word[len(word) - len("_".join(names)) :]
-    name = word[: len(word) - len(body)]
-    is_named = 0 < len(name) < 28 and name.replace("-", "_").partition("_")[0] not in _IDS
-    longest = max(names, key=len, default="")
-    is_whole = text[end : end + 1] not in ("/", "+", "=") and bool(longest.strip("0123456789abcdef"))
-    if len(parts) > 1 and len("".join(parts)) >= 40:
+    parts = word.replace("-", "_").replace(".", "_").split("_")
+    names = 0
+    while names < len(parts) and parts[names].islower() and (parts[names].isalpha() or len(parts[names]) < 5):
+        names += 1
+    name, body, longest = parts[0], "_".join(parts[names:]), max(parts, key=len)
+    is_named = names > 0 and len(word) - len(body) < 28 and name not in _IDS and bool(longest.strip(_HEX))
+    if sum(_is_random(part, 14) for part in word.split(".")) > 1:
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
-    elif is_named and is_whole and _is_random(body, 28) and _surprises(longest) * 5 >= len(longest) * 2 > 22:
+    elif is_named and text[end : end + 1] not in ("/", "+", "=") and _is_random(longest, 12) and _is_random(body, 28):
         yield start, end, "token"
 
 
@@ -153,10 +149,10 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     if not kind or is_part or before.endswith((MARK, "::")):
         return None
     sign, start = _separator(text, end, is_foreign=not name.isascii())
-    option = name.startswith("-") and before[-1:] != "\\"
+    option = name.startswith("-")
     if not sign and not (option and start > end):
         return _in_sentence(text, start, name, kind)
-    is_glued = sign == "=" and text[start - 1] == "="
+    is_glued = text[start - 1] == "="
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _STOPS)
     if (quoted or not text.startswith("</", last)) if sign == ">" else sign == "==" and not quoted:
@@ -188,8 +184,6 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
     sign_at = _skip_blanks(text, at)
     sign = text[sign_at : sign_at + 1]
     after = sign_at + 1
-    if text.startswith((" is ", " is: "), at):
-        return ":", text.index(" ", at + 3) + 1
     if sign not in _SIGNS or (sign == ":" and text.startswith((":", "//"), after)):
         return "", sign_at if sign_at > at or is_foreign or sign in (",", "(") else len(text)
     while sign != ">" and text[after : after + 1] in ("=", ">"):
@@ -206,9 +200,10 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
 def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     """The first of the next words that can only be a secret: "the password of the server was changed to …"."""
     piece = text[at : at + 640].split("\n", 1)[0]
-    piece = piece if piece.isascii() else "".join([c if c.isascii() else " " for c in piece])
+    piece = piece if piece.isascii() else "".join([c if c.isascii() else ":" for c in piece])  # `é` is such a sign
     is_near, end = True, 0
-    is_first = is_told = not name.lower().endswith("pass")  # the verb
+    is_verb = name.lower().endswith("pass")
+    is_first = is_told = not is_verb
     for word in piece.split(None, 7)[:7]:
         start = piece.index(word, end)
         end = start + len(word)
@@ -221,7 +216,7 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
         if value and (word[-1] in ".;" or "=" in word):
             break
         is_first = is_first and not value
-        is_told = is_first or word in _LINKS or word[-1] in ":/"
+        is_told = is_first or (not is_verb and (word in _LINKS or word[-1] in ":/"))
         is_near = is_told or not name.isascii()
     return None
 
@@ -230,21 +225,19 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     """Whether a word in a sentence can only be a password or token: `m0nkeyBusiness7`, not `Base64Url`."""
     if len(value) < 6 or len(value) > _CODE_MAX_CHARS or stands_in(value) or _is_code(value) or "/" in value[:1]:
         return False
-    has_letter, has_digit = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
-    is_mixed = not value.islower() and not value.isupper()
-    if is_near and kind == "password" and len(value) > 9 and is_mixed and _surprises(value) * 2 > len(value):
+    is_password, is_mixed = kind in ("password", "credential"), not value.islower() and not value.isupper()
+    if is_near and is_password and len(value) > 9 and is_mixed and _surprises(value) * 2 > len(value):
         return True
+    has_letter, has_digit = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
     if not (has_letter and has_digit) or not _CODE_SIGNS.isdisjoint(value):
         return _is_random(value, 20)
-    is_weak = kind in _WEAK and kind != "credential"
-    if is_weak or _is_random(value, 16):
-        return is_near and _is_random(value, 20 if is_weak else 16)
-    shape = "".join(["0" if c.isdigit() else c for c in value]).replace("00", "0").replace("00", "0")
-    triples = zip(shape, shape[1:], shape[2:])
-    is_leet = any(a.isalpha() and b == "0" and c.islower() for a, b, c in triples) and not value.islower()
-    is_word = "-" in value if kind == "password" else kind != "credential" or "_" in value or value.isupper()
-    is_chosen = is_plain and _is_unusual(value, True) and (is_mixed if is_word and kind == "password" else not is_word)
-    is_id = kind in ("token", "secret") and len(value) == 36 and value.count("-") == 4
+    if kind in _WEAK and not is_password:
+        return is_near and _is_random(value, 20)
+    triples = zip(value, value[1:], value[2:])
+    is_leet = any(a.isalpha() and b.isdigit() and c.islower() for a, b, c in triples) and not value.islower()
+    is_word = not is_mixed and (value.isupper() or "-" in value or "_" in value)
+    is_chosen = is_plain and is_password and _is_unusual(value, True) and not is_word
+    is_id = not is_password and len(value) == 36 and value.count("-") == 4
     is_random = is_leet or is_id or _surprises(value) > 5
     return is_chosen or (is_near and is_random) or any(c in "!@$^&*?" for c in value[1:])
 
@@ -297,7 +290,8 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
 def stands_in(value: str) -> bool:
     """Not a secret in any place: empty, masked, a variable, a documentation word."""
     is_variable = value[:1] in ("$", "%") and (value.endswith("%") or value[1:2] in "{([" or value[1:].isidentifier())
-    if len(value) < 3 or len(set(value)) <= 2 or is_variable or value.startswith((MARK, *_REFERENCES)):
+    is_number = value[:2] == "0x" and len(value) < 12
+    if len(value) < 3 or len(set(value)) <= 2 or is_variable or is_number or value.startswith((MARK, *_REFERENCES)):
         return True
     bare = value.lstrip("^~#").replace(".", "")
     if len(value) < 10 and bare != value and bare.isalnum() and (bare.isdigit() or value[0] in "^~#"):
@@ -325,18 +319,15 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
         is_constant = "_" in value and value.isupper() and value.isidentifier() and not strict
         is_long = len(value) >= (4 if chosen or not value.isalpha() else 8)
         return not _is_code(value) and not is_constant and (is_long if strict else _is_unusual(value, chosen))
+    if value[0] == " " or (value[0] in ".)," and "(" in value):
+        return False  # the quote was the end of a text
     if " " in value:  # text for a reader: "Invalid token", "Enter a password"
         words = _words(value)
-        return (
-            len(words) > 2 - strict
-            and not value[0].isupper()
-            and {"password", "token", "secret", "key"}.isdisjoint(words)
-        )
-    if value[0] in ".)," and "(" in value:
-        return False  # the quote was the end of a text
-    if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 10:
-        return False  # what code calls a password is mostly a sample
-    is_word = value.replace("_", "").replace("-", "").replace(".", "").isalpha()
+        return len(words) > 2 - strict and not value[0].isupper() and _TELLING.isdisjoint(words)
+    is_word = not any(c.isdigit() for c in value) and _surprises(value) * 3 < len(value)
+    is_sample = len(value) < 10 and (value.islower() or value.isupper() or is_word)
+    if value.isalpha() and (is_sample or not value.isascii()):
+        return False  # what code calls a password is mostly a sample, or a word for it
     is_code = "[" in value or (is_word and (len(value) < 30 or "." in value))
     return len(value) >= 4 and (chosen or not is_code)
 
