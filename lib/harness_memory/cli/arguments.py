@@ -10,9 +10,8 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from ..base import settings
-from . import output
+from . import Row, output, rows
 from .call import Call
-from .verbs import Row, rows
 
 # [attribute:] names [kind=default...]! and help
 _OPTION = re.compile(

@@ -1,22 +1,27 @@
-"""`doctor` names problems with their remedies, `verify` every invalid file; `rebuild` writes the views again."""
+"""`status` says where a memory stands, `doctor` names problems with their remedies, `verify` every invalid file.
+
+`rebuild` writes the views again.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
 import sys
-from typing import Iterator, NamedTuple
+from typing import Any, Iterator, NamedTuple
 
 from .. import __version__
 from ..base import clock, config, health, settings
-from ..memory import checks, views
+from ..memory import checks, threads, views
 from ..memory import sync as syncing
 from ..notes import shelf as notebook
 from ..recall import cache
+from ..session import episode, sessions
 from . import installs
 from .call import Call
-from .output import ago, by_remedy, count, line, short, some
+from .output import ago, by_remedy, count, line, local, page, short, some, table
 from .sync import summary as sync_summary
+from .work import open_items
 
 _SHOWN = 5
 _WRONG = (checks.DAMAGED, checks.MODE)
@@ -145,3 +150,40 @@ def verify(call: Call) -> int:
         lines += by_remedy(zip(places, [each.remedy for each in findings]), _SHOWN)
     value = {"store": call.root, "projects": [*map(os.path.basename, dirs)]}
     return call.answer({**value, "findings": [each._asdict() for each in findings]}, lines, 1 if findings else 0)
+
+
+def status(call: Call) -> int:
+    project, last, checks = call.project, call.last, [*health_checks(call)]
+    running = {sessions.safe_id(marker["claude_session"])[:8] for marker in sessions.live_markers(project.dir)}
+    facts: dict[str, Any] = {
+        "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
+        "memory": project.dir,
+        "sessions": len(call.records),
+        "episodes": len(episode.names(project.dir)),
+        "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
+        "in_progress": open_items(project.dir),
+        "live": [record.brief() for record in call.records if record.id[:8] in running],
+        "last": last.brief() if last else None,
+        "health": [{key: getattr(check, key) for key in ("mark", "topic", "text")} for check in checks],
+    }
+    rows = [[each.mark, each.topic, line("; ".join(filter(None, each[1:3])))] for each in checks]
+    return call.answer(facts, [*page(_shown(facts)), "", *table(rows)])
+
+
+def _shown(facts: dict[str, Any]) -> dict[str, Any]:
+    project, last, tasks = facts["project"], facts["last"], []
+    counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "open_threads")]
+    live = ["%s since %s: %s" % (each["id"], local(each["started"]), each["status"]) for each in facts["live"]]
+    for task in facts["in_progress"]:
+        title = ("* BLOCKED " if task["blockers"] else "* ") + task["title"]
+        tasks += [title, *some(["next: " + step for step in task["next_steps"]], 2)]
+    parts = [local(last["started"]), last["id"], last["status"], last["branch"]] if last else []
+    return {
+        "Project": project["name"] + (" (on %s)" % project["branch"] if project["branch"] else ""),
+        "Folder": project["root"],
+        "Memory": facts["memory"],
+        "": ", ".join(counts) if os.path.isdir(facts["memory"]) else "nothing yet: it begins with the next session",
+        "Now": some(live, _SHOWN) or "no session is running here",
+        "In progress": some(tasks, 3 * _SHOWN) or None,
+        "Last session": [" · ".join(filter(None, parts)), last["headline"]] if last else None,
+    }

@@ -12,10 +12,10 @@ from ..base import invocation
 from ..memory import briefing
 from ..project import identity
 from ..setup import installation
+from . import GROUPS, rows, verbs
 from .arguments import options
 from .call import Call, working_directory
 from .output import Refusal, count, line, passage, short
-from .verbs import GROUPS, rows, verbs
 
 _BASH = """\
 _harness() {
