@@ -6,13 +6,13 @@ import os
 import time
 from typing import Any, Callable, Iterable, Iterator
 
-from ..base import clock, invocation, settings
+from ..base import clock, invocation
 from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
 from ..recall import cache, documents, ranking
-from ..recall.index import ARCHIVED, NOTE, SESSION, Source
-from ..recall.terms import path_term, terms
+from ..recall.index import ARCHIVED, NOTE, SESSION
+from ..recall.terms import terms
 from ..session import episode
 from ..session.sessions import day_and_id
 from .call import Call, project_name
@@ -27,9 +27,9 @@ _LEAD_CHARS = 30  # before its first match
 class Hit:
     """`row` is what `--json` shows; `lines` are those of the session or note."""
 
-    def __init__(self, kind: str, id: str, file: str, day: str, lines: list[str], type: str = "") -> None:
+    def __init__(self, kind: str, id: str, file: str, day: str, lines: list[str], files: list[str], type: str) -> None:
         self.row: dict[str, Any] = {"kind": kind, "id": id, "file": file, "day": day, "text": "".join(lines[:1])}
-        self.row.update(files=[], score=0.0, project=None)
+        self.row.update(files=files, score=0.0, project=None)
         self.lines, self.types, self.has_all = lines, (None, kind, type), False
         self.time = clock.parse(day + "T23:59:59Z") or 0.0
 
@@ -44,14 +44,13 @@ class Hit:
 
 
 def search(call: Call) -> int:
-    words, project_dir = [word.casefold() for word in call.words], call.project.dir
+    words = [word.casefold() for word in call.words]
     hits = [] if call.archived_only else _narrowed(call, _ranked(call, words))
     if not hits and not call.archived_only:  # perhaps the words are parts of words
-        sessions = (_session(project_dir, name) for name in reversed(episode.names(project_dir)))
-        every = _narrowed(call, [*map(_note, notebook.holding(call.shelves)), *filter(None, sessions)])
-        hits = [hit for hit in every if hit.has_words(words)]
+        hits = [hit for hit in _narrowed(call, _every(call)) if hit.has_words(words)]
     if not hits and call.type in (None, SESSION):
-        hits = [*{hit.row["id"]: hit for hit in _archived(call) if hit.has_words(words)}.values()]
+        archived = (_session(ARCHIVED, each.id, each.path, each.started[:10], each.episode) for each in call.archived)
+        hits = [*{hit.row["id"]: hit for hit in archived if hit and hit.has_words(words)}.values()]
     hits.sort(key=lambda hit: (not hit.has_all, -hit.row["score"]))
     return _report(call, hits, {*terms(" ".join(call.words))})
 
@@ -63,73 +62,56 @@ def _narrowed(call: Call, hits: Iterable[Hit]) -> list[Hit]:
 def related(call: Call) -> int:
     path = call.relative(os.path.join(call.directory, call.file))
     ends = tuple("/" + name.lower() for name in (call.file.replace(os.sep, "/").strip("/"), path))
-    source = _open(call, call.project.dir)
-    keys = [path_term(path), *terms(os.path.basename(path))]
-    numbers = {number for key in keys for number in source.postings(key)}
-    hits = [hit for _, hit in _load(call, call.project.dir, source, numbers)]
-    hits = [hit for hit in hits if any(("/" + file).lower().endswith(ends) for file in hit.row["files"])]
+    hits = [hit for hit in _every(call) if any(("/" + file).lower().endswith(ends) for file in hit.row["files"])]
     return _report(call, sorted(hits, key=lambda hit: str(hit.row["day"]), reverse=True), set())
 
 
+def _every(call: Call) -> Iterator[Hit]:
+    yield from map(_note, notebook.holding(call.shelves))
+    names = reversed(episode.names(call.project.dir))
+    yield from filter(None, (_recorded(call.project.dir, name) for name in names))
+
+
 def _ranked(call: Call, words: list[str]) -> Iterator[Hit]:
-    """Matches of the session's own notes, then of the index of each project."""
+    """Matches of the session's own notes, then of the index of each project, without what is gone or archived."""
     phrases = [word for word in words if " " in word.strip()]
     local = [_note(note) for shelf in call.shelves if shelf.scope == "local" for note in shelf.read()]
     yield from [hit for hit in local if hit.has_words(words)]
     query, seen = ranking.Query(" ".join(call.words)), set()
     for directory in call.dirs:
-        source = _open(call, directory)
+        ends = time.monotonic() + _REFRESH_SECONDS
+        checkout = call.project.root if directory == call.project.dir else ""
+        source = cache.open_source(call.root, directory, call.now, ends, is_whole=True, checkout=checkout)
+        shelves = {shelf.scope: shelf for shelf in notebook.shelves(call.root, directory, "", call.project.root)}
         scores = ranking.score(source, query, call.now)
-        for number, hit in _load(call, directory, source, ranking.best(source, scores, _EXAMINED)):
+        for number in ranking.best(source, scores, _EXAMINED):
+            record = source.record(number)
+            scope, _, slug = record.id.partition("/")
+            note = shelves[scope].note(slug) if record.kind == NOTE else None
+            hit = _recorded(directory, record.id) if record.kind == SESSION else _note(note) if note else None
             held = [number in source.postings(term) for term in query.weights]
-            if hit.row["file"] in seen or not any(held) or not hit.has_words(phrases):
+            if not hit or hit.row["file"] in seen or not any(held) or not hit.has_words(phrases):
                 continue
             seen.add(hit.row["file"])
             hit.show(lambda text: len({*terms(text)}.intersection(query.weights)))
-            hit.row["score"] = round(scores[number], 3)
-            hit.has_all = all(held)
+            hit.time, hit.has_all = source.times[number], all(held)
+            project = None if scope == "user" else os.path.basename(directory)
+            hit.row.update(day=record.day, project=project, score=round(scores[number], 3))
             yield hit
 
 
-def _open(call: Call, directory: str) -> Source:
-    ends = time.monotonic() + _REFRESH_SECONDS
-    checkout = call.project.root if directory == call.project.dir else ""
-    return cache.open_source(call.root, directory, call.now, ends, is_whole=True, checkout=checkout)
+def _recorded(directory: str, name: str) -> Hit | None:
+    day, id = day_and_id(name)
+    return _session(SESSION, id, episode.path_of(directory, name), day, episode.load(directory, name))
 
 
-def _load(call: Call, directory: str, source: Source, numbers: Iterable[int]) -> Iterator[tuple[int, Hit]]:
-    """The sessions and notes of documents, without those that are gone or archived."""
-    shelves = {shelf.scope: shelf for shelf in notebook.shelves(call.root, directory, "", call.project.root)}
-    for number in numbers:
-        record = source.record(number)
-        scope, _, slug = record.id.partition("/")
-        note = shelves[scope].note(slug) if record.kind == NOTE else None
-        hit = _session(directory, record.id) if record.kind == SESSION else _note(note) if note else None
-        if hit:
-            project = None if scope == "user" else os.path.basename(directory)
-            hit.time = source.times[number]
-            hit.row.update(day=record.day, files=record.files, project=project)
-            yield number, hit
-
-
-def _session(directory: str, name: str) -> Hit | None:
-    value, (day, id) = episode.load(directory, name), day_and_id(name)
-    return Hit(SESSION, id, episode.path_of(directory, name), day, _texts(value)) if value else None
+def _session(kind: str, id: str, path: str, day: str, value: dict[str, Any] | None) -> Hit | None:
+    return Hit(kind, id, path, day, _texts(value), value["files_changed"], "") if value else None
 
 
 def _note(note: Note) -> Hit:
     lines = ["%s: %s" % (note.name, note.description), *(fact.text for fact in note.facts)]
-    return Hit(NOTE, note.ref, note.path, note.day, lines, note.type)
-
-
-def _archived(call: Call) -> Iterator[Hit]:
-    """What archived sessions' episodes say; without one, their records."""
-    for session in call.archived:
-        pages = [data for path, data in session.files.items() if path.endswith(settings.META_FILE)]
-        lines = _texts(session.episode) if session.episode else b"".join(pages).decode("utf-8", "replace").split("\n")
-        hit = Hit(ARCHIVED, session.id, session.path, session.started[:10], lines)
-        hit.row["project"] = call.project.id
-        yield hit
+    return Hit(NOTE, note.ref, note.path, note.day, lines, note.files, note.type)
 
 
 def _texts(value: dict[str, Any]) -> list[str]:
