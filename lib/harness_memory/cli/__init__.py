@@ -67,7 +67,7 @@ def _load() -> dict[str, dict[str, list[Row]]]:
 
 
 GROUPS = _load()
-_SHARED = {"@" + row.name: row.details for row in GROUPS.pop("shared")["options"]}
+SHARED = {"@" + row.name: row.details for row in GROUPS.pop("shared")["options"]}
 
 
 def verbs(family: str) -> list[Row]:
@@ -77,7 +77,7 @@ def verbs(family: str) -> list[Row]:
 def rows(family: str, verb: str) -> list[Row]:
     """A verb, and its actions if it has any, with all their options."""
     own = [row for group in GROUPS[family].values() for row in group if row.name.split()[0] == verb]
-    return [row._replace(details=[line for each in row.details for line in _SHARED.get(each, [each])]) for row in own]
+    return [row._replace(details=[line for each in row.details for line in SHARED.get(each, [each])]) for row in own]
 
 
 def main(argv: list[str]) -> int:

@@ -30,24 +30,12 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         description="Give Claude Code a memory across sessions: add hooks to its settings, and prove that they run.",
         epilog="Running it again repairs or upgrades an install and changes nothing else.",
     )
-    scopes = "user: all your projects (default); project: this folder, shared; local: this folder, yours alone"
-    parser.add_argument("--scope", choices=settingsfile.SCOPES, default="user", help=scopes)
-    guard = parser.add_mutually_exclusive_group()
-    guard.add_argument("--no-guard", action="store_false", dest="guard", default=None, help="leave the guard out")
-    guard.add_argument("--guard", action="store_true", default=None, help="add the guard (default, unless left out)")
-    for name, about in (
-        ("--dry-run", "show what would change, change nothing"),
-        ("--uninstall", "remove the hooks; the memory stays"),
-        ("--backfill", "and remember earlier sessions from their transcripts"),
-        ("--statusline", "and show sessions and open work in the status line, if none is set"),
-        ("--purge", "with --uninstall: delete the memory too, after asking"),
-        ("--yes", "with --purge: do not ask"),
-    ):
-        parser.add_argument(name, action="store_true", help=about)
+    for names, keywords in arguments.options(cli.Row("install.py", "", "", cli.SHARED["@install"])):
+        parser.add_argument(*names, **keywords)
     parser.add_argument("--version", action="version", version="harness-memory %s" % __version__)
     args = parser.parse_args(argv)
-    is_wrong = args.uninstall and (args.backfill or args.statusline or args.guard is not None)
-    if is_wrong or (args.purge and not args.uninstall) or (args.yes and not args.purge):
+    is_wrong = args.uninstall and (args.backfill or args.statusline or args.guard or args.no_guard)
+    if is_wrong or args.purge > args.uninstall or args.yes > args.purge or (args.guard and args.no_guard):
         parser.error("--purge goes with --uninstall, --yes with --purge, the other options with an install")
     return args
 
@@ -63,7 +51,8 @@ def _run(args: argparse.Namespace) -> int:
         raise Refusal("%s: a link to %s, which is outside this folder. Install there if you mean it." % (path, real))
     files.confine(store)
     target = Installation(ROOT, args.scope, path, store)
-    wanted = target.wanted(python or sys.executable, args.guard, args.statusline)
+    guard = True if args.guard else False if args.no_guard else None
+    wanted = target.wanted(python or sys.executable, guard, args.statusline)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
 
 
