@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import time
@@ -132,12 +133,16 @@ class Call(argparse.Namespace):
 
     def find_session(self, word: str) -> Record:
         """The one session that is meant by an id, its beginning, an episode's file name, or "last"."""
-        if word != "last":
-            word = os.path.basename(word.replace("\\", "/"))
-            return one(word, self.records, _session_ids(word), "session", "list", named)
-        if not self.last:
-            raise Refusal("no session is remembered here yet. Other projects: harness memory list --all-projects")
-        return self.last
+        if word == "last" and self.last:
+            return self.last
+        word, end = os.path.basename(word.replace("\\", "/")), -len(".json")
+
+        def ids(each: Record) -> tuple[str, ...]:
+            # Claude's own begins with the short one, and only then it has to be read.
+            claude_id = each.claude_id if word.startswith(each.id) else ""
+            return each.id, each.episode_name, each.episode_name[:end], claude_id
+
+        return one(word, self.records, ids, "session", "list --all-projects", named)
 
     @cached_property
     def current(self) -> sessions.Session | None:
@@ -169,7 +174,9 @@ class Call(argparse.Namespace):
         return [*{(each.id, each.started): each for each in self.archived}.values()]
 
     def find_archived(self, word: str) -> Archived:
-        return one(word, self.archived_once, _archived_ids, "archived session", "restore", named)
+        return one(
+            word, self.archived_once, lambda each: (each.id, each.claude_id), "archived session", "restore", named
+        )
 
     def running(self, word: str | None) -> str:
         """Claude's id of the session to write to: by name, else the present, else the only one that runs here."""
@@ -207,31 +214,26 @@ class Call(argparse.Namespace):
         shelf.may_loosen = is_person()
         return shelf
 
-    def find_notes(self, word: str) -> list[Note]:
-        """The nearest notes of that scope/name, name or file, else those whose name begins so."""
+    def find_note(self, word: str, *, is_readable: bool = False) -> Note:
+        """The one note that is meant by scope/name, name or file, or the beginning of it; the nearest scope first."""
         scope, slug = _scope_and_slug(word)
         nearest: dict[str, Note] = {}
         for note in read_all(self.shelves):
             if scope in (None, note.scope):
                 nearest.setdefault(note.slug, note)
         # A file made by hand may have a name that is not a slug.
-        return matches(slug, nearest.values(), lambda note: (slug_of(note.slug),))
-
-    def find_note(self, word: str, *, is_readable: bool = False) -> Note:
-        """The one note a person means; the nearest scope first."""
-        note = one(word, self.find_notes(word), lambda each: (word,), "note", "list --notes", "{0.ref}".format)
+        note = one(slug, nearest.values(), lambda each: (slug_of(each.slug),), "note", "list --notes", "{0.ref}".format)
         if is_readable and note.is_unreadable:
             raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
         return note
 
     def meant(self, word: str) -> Record | Archived | Note:
         """The one session, note, archived session or removed note that a person means."""
-        if word == "last" or matches(os.path.basename(word.replace("\\", "/")), self.records, _session_ids(word)):
-            return self.find_session(word)
-        if self.find_notes(word):
-            return self.find_note(word)
-        if matches(word, self.archived_once, _archived_ids):
-            return self.find_archived(word)
+        finders: tuple[Callable[[str], Record | Archived | Note], ...]
+        finders = (self.find_session, self.find_note, self.find_archived)
+        for find in finders:
+            with contextlib.suppress(Missing):
+                return find(word)
         scope, slug = _scope_and_slug(word)
         for shelf in self.shelves:
             versions = [version for version in files.names(shelf.archive) if archived_slug(version) == slug]
@@ -264,11 +266,8 @@ def project_name(project_dir: str) -> str:
     return os.path.basename(project_dir).rpartition("-")[0]
 
 
-def matches(word: str, items: Iterable[Item], ids: Callable[[Item], Iterable[str]]) -> list[Item]:
-    """The items that `word` names exactly, else those with an id that begins with it, in any case."""
-    items = [*items]
-    exact = [item for item in items if word in ids(item)]
-    return exact or [i for i in items if word and any(id.lower().startswith(word.lower()) for id in ids(i))]
+class Missing(Refusal):
+    """Nothing has the name that was given."""
 
 
 def one(
@@ -279,28 +278,20 @@ def one(
     see: str,
     shown: Callable[[Item], str] = str,
 ) -> Item:
-    """The one item that `word` means; a Refusal names the candidates, or the command that lists all."""
-    candidates = matches(word, items, ids)
-    if len(candidates) == 1:
-        return candidates[0]
-    if candidates:
-        rows = "\n".join("  " + shown(item) for item in candidates[:_LISTED])
-        raise Refusal('"%s" matches %d %ss. Give more of the id:\n%s' % (word, len(candidates), what, rows))
-    raise Refusal('no %s "%s" here. See: harness memory %s' % (what, word, see))
+    """The one item that `word` names, or that has an id which begins with it; a Refusal names several."""
+    every = [(item, [*ids(item)]) for item in items]
+    hits = [item for item, names in every if word in names]
+    hits = hits or [item for item, names in every if word and any(id.lower().startswith(word.lower()) for id in names)]
+    if len(hits) > 1:
+        rows = "\n".join("  " + shown(item) for item in hits[:_LISTED])
+        raise Refusal('"%s" matches %d %ss. Give more of the id:\n%s' % (word, len(hits), what, rows))
+    if not hits:
+        raise Missing('no %s "%s" here. See: harness memory %s' % (what, word, see))
+    return hits[0]
 
 
 def named(item: Record | Archived) -> str:
     return "%s  %s  %s" % (item.id, output.local(item.started), item.headline)
-
-
-def _session_ids(word: str) -> Callable[[Record], Iterable[str]]:
-    """A session's ids; Claude's own begins with the short one, and only a longer word needs it read."""
-    is_long, end = len(word) > settings.SHORT_ID_CHARS[0], -len(".json")
-    return lambda each: (each.id, each.episode_name, each.episode_name[:end], each.claude_id if is_long else "")
-
-
-def _archived_ids(each: Archived) -> Iterable[str]:
-    return each.id, each.claude_id
 
 
 def _scope_and_slug(word: str) -> tuple[str | None, str]:
