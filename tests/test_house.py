@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 3157,
     "setup": 773,
 }
-FOLDERS = {"hooks": 133, "tests": 14835, "bench": 2500}
+FOLDERS = {"hooks": 133, "tests": 14834, "bench": 2500}
 LOADED = {"session_start": 3677, "user_prompt_submit": 4175, "stop": 4252, "pre_tool_use": 851}
 
 

@@ -185,10 +185,7 @@ def test_links_modes_and_privacy_are_kept(target: Target, tmp_path: Path) -> Non
     backup.symlink_to(victim)  # a repository may bring one along
     do_install(target)
     assert (link.is_symlink(), victim.read_text()) == (True, "mine")
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (real, backup)] == [
-        0o640,
-        0o640,
-    ]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (real, backup)} == {0o640}
     assert stat.S_IMODE(os.stat(target.store).st_mode) == 0o700
     do_uninstall(target)
     assert (link.is_symlink(), real.read_bytes(), os.listdir(str(real.parent))) == (True, b'{"a": 1}', ["claude.json"])
@@ -255,8 +252,7 @@ def test_the_environment_of_a_project_does_not_reach_an_installed_hook(home: Pat
     command = next(hook.command for hook in entries if hook.event == event)
     hostile = {
         "HARNESS_MEMORY": "off",
-        "HARNESS_MEMORY_HOME": str(home / "evil"),
-        "CLAUDE_CONFIG_DIR": str(home / "evil"),
+        **dict.fromkeys(("HARNESS_MEMORY_HOME", "CLAUDE_CONFIG_DIR"), str(home / "evil")),
     }
     payload = support.Session(home, home).tool_call("Bash", {"command": "rm -rf ~"})
     payload = payload if event == "PreToolUse" else support.Session(home, home).start()
