@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 2377,
     "project": 573,
     "audit": 223,
-    "session": 2376,
+    "session": 2353,
     "notes": 870,
     "memory": 2703,
     "recall": 1256,

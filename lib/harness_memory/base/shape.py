@@ -38,7 +38,7 @@ def problem(value: object, spec: Any, where: str = "") -> str:
                 item = value.get(name)
                 if item is None and name == field:
                     return '"%s" is missing' % (head + name)
-                if item is not None and not (kind == "text" and isinstance(item, str)):
+                if item is not None:
                     parts.append((item, kind, head + name))
     elif not isinstance(value, list):
         expected = "a list"
@@ -49,7 +49,8 @@ def problem(value: object, spec: Any, where: str = "") -> str:
         parts = [(item, kind, "%s[%d]" % (where, at)) for at, (item, kind) in enumerate(zip(value, kinds))]
     if expected:
         return "%s must be %s" % ('"%s"' % where if where else "it", expected)
-    return next(filter(None, (problem(*part) for part in parts)), "")
+    doubtful = [part for part in parts if part[1] != "text" or not isinstance(part[0], str)]  # as few are
+    return next(filter(None, (problem(*part) for part in doubtful)), "")
 
 
 def _is_kind(value: object, kind: str) -> bool:

@@ -126,7 +126,6 @@ def _remove_async_tasks(context: Context, now: float, config: Config) -> None:
     folders = [os.path.join(folder, "async-tasks") for folder in context.folders]
     paths = [os.path.join(each, name) for each in folders if not os.path.islink(each) for name in files.names(each)]
     stale = [path for path in paths if path.endswith(".json") and 0 < files.modified(path) < before]
-    episodes = files.names(os.path.join(context.project_dir, settings.EPISODES_DIR)) if stale else []
-    if is_clock_plausible([sessions.day_and_id(name)[0] for name in episodes], now):
-        for path in stale:
-            files.remove(path)
+    episodes = files.names(os.path.join(context.project_dir, settings.EPISODES_DIR))
+    for path in stale if is_clock_plausible([sessions.day_and_id(name)[0] for name in episodes], now) else ():
+        files.remove(path)

@@ -36,6 +36,7 @@ SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": 
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
 _FORMAT, _HEAD_BYTES = 10, 12  # a chunk's hash and length
+tasks_of, left_of = itemgetter(8), itemgetter(11, 12)  # of a row; the latter waits for review
 
 
 class Row(tuple):  # type: ignore[type-arg]
@@ -45,8 +46,8 @@ class Row(tuple):  # type: ignore[type-arg]
     __slots__ = ()
     name, id, ended, status, title, text, stamp = (property(itemgetter(at)) for at in range(7))
     own_title, tasks, closes, steps, rules, keys, line = (property(itemgetter(at)) for at in range(7, 14))
-    last_activity = finished = ended  # of the thread of this session alone
-    is_open, is_work = property(lambda row: row[3] == OPEN), property(lambda row: row[3] != IDLE)
+    last_activity = finished = ended  # of the thread of this session alone, if it is closed
+    is_open, is_work = False, property(lambda row: row[3] != IDLE)
 
 
 class Thread:
@@ -120,7 +121,7 @@ def load(project_dir: str) -> list[Thread]:
 def chained(project_dir: str, rows: list[Row]) -> list[Thread | Row]:
     """The threads of these episodes, newest first; a closed one of one session is the row itself, as nearly all are."""
     chains: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in sorted(rows, key=itemgetter(2, 1, 0), reverse=True):  # by `ended`, thread and name
         chains.setdefault(row[1], []).append(row)
     folder = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
     said = [files.load_json(os.path.join(folder, name), SPEC) for name in files.names(folder) if name.endswith(".json")]
@@ -129,17 +130,17 @@ def chained(project_dir: str, rows: list[Row]) -> list[Thread | Row]:
     for row in [row for row in rows if row.closes]:
         done.update((step, max(row.ended, done.get(step, ""))) for step in row.closes.split())
     newest = max(map(itemgetter(2), rows), default="")
-    last = {row.id for row in rows if row[2] == newest}
+    last = {row[1] for row in rows if row[2] == newest}
     threads: list[Thread | Row] = []
     for thread, chain in chains.items():
-        row = chain[0] if len(chain) == 1 else max(chain, key=lambda row: (row.ended, row.name))
-        if len(chain) == 1 and row[3] in (CLOSED, IDLE) and thread not in facts:
+        row = chain[0]
+        if row[3] in (CLOSED, IDLE) and len(chain) == 1 and thread not in facts:
             threads.append(row)
             continue
         each = Thread(row)
         threads.append(each)
         if len(chain) > 1:
-            each.join(chain)
+            each.join(sorted(chain))
         if row.status == ASKED and last == {thread}:
             each.is_open = True
             each.update(status=OPEN)
@@ -148,7 +149,7 @@ def chained(project_dir: str, rows: list[Row]) -> list[Thread | Row]:
             each.close_steps(closed)
         if thread in facts:
             each.obey(facts[thread])
-    return sorted(threads, key=lambda thread: (thread.last_activity, thread.id), reverse=True)
+    return threads
 
 
 def change(project_dir: str, thread: Thread, at: str, *, status: str = "", title: str = "") -> None:
