@@ -75,8 +75,8 @@ PACKAGES = {
     "inject": 534,
     "guard": 3786,
     "hook": 1043,
-    "cli": 3157,
-    "setup": 773,
+    "cli": 3147,
+    "setup": 753,
 }
 FOLDERS = {"hooks": 133, "tests": 14834, "bench": 2500}
 LOADED = {"session_start": 3677, "user_prompt_submit": 4175, "stop": 4252, "pre_tool_use": 851}

@@ -26,17 +26,7 @@ from typing import NamedTuple
 from .. import __version__
 from . import output
 
-_ABOUT = {
-    "memory": (
-        "What Claude Code remembers across sessions, in plain files.",
-        "A project is the repository or folder you are in; --project DIR names another.\n"
-        "Also: harness guard, harness upgrade, harness statusline, harness completion\n",
-    ),
-    "guard": (
-        "What Claude Code may not do, and what it has to ask first.",
-        "Your own rules: guard.json in the memory folder.\nA project's, which may only tighten: .claude/guard.json\n",
-    ),
-}
+_FAMILIES = ("memory", "guard")
 
 
 class Row(NamedTuple):
@@ -86,7 +76,7 @@ def main(argv: list[str]) -> int:
 
 
 def _dispatch(argv: list[str]) -> int:
-    family, rest = (argv[0], argv[1:]) if argv and argv[0] in _ABOUT else ("", argv)
+    family, rest = (argv[0], argv[1:]) if argv and argv[0] in _FAMILIES else ("", argv)
     word, rest = (rest[0], rest[1:]) if rest else ("", [])
     if word == "help" and rest:
         word, rest = rest[0], ["--help"]
@@ -100,7 +90,7 @@ def _dispatch(argv: list[str]) -> int:
     if word in ("", "help", "-h", "--help"):
         print(guide(family), end="")
         return 0
-    commands = {each: "harness %s --help" % each for each in _ABOUT}
+    commands = {each: "harness %s --help" % each for each in _FAMILIES}
     for each in GROUPS:
         commands.update((row.name, " ".join(filter(None, ("harness", each, row.name)))) for row in verbs(each))
     close = difflib.get_close_matches(word, commands, 1)
@@ -109,8 +99,8 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def guide(family: str) -> str:
-    about, end = _ABOUT[family]
-    lines = iter(output.table([["  " + row.name, row.what] for row in verbs(family)]))
-    groups = [[row for row in rows if " " not in row.name] for rows in GROUPS[family].values()]
-    shown = ["\n".join([title + ":", *(next(lines) for _ in group)]) for title, group in zip(GROUPS[family], groups)]
-    return "\n\n".join(["usage: harness %s <verb> [options]" % family, about, *shown, end])
+    about, *end = [line[2:] for line in SHARED["@" + family]]
+    lines = ["usage: harness %s <verb> [options]" % family, "", about, ""]
+    for title, group in GROUPS[family].items():
+        lines += [title + ":", *("  %-11s  %s" % (row.name, row.what) for row in group if " " not in row.name), ""]
+    return "\n".join([*lines, *end, ""])
