@@ -60,7 +60,7 @@ def test_what_is_rejected_is_never_offered_again(world: World) -> None:
     world.work(RULE.upper() + "!", "Understood, I will ask.", ("a.py",))
     assert waiting(world) == {}
     assert "Nothing waits." in world.memory("review").stdout
-    assert "Rules you stated" not in Life(world.home, world.repo).start().context
+    assert "Rules the user stated" not in Life(world.home, world.repo).start().context
     world.assert_sound()
 
 

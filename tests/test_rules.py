@@ -57,7 +57,7 @@ def test_the_next_session_is_given_the_rules_newest_first_as_quotes(life: Life) 
     for prompt in ("use tabs for indentation, not spaces", "hello", "from now on use spaces, not tabs"):
         life.turn(prompt, "Understood, it is done as you say.", "a.py")
     text = Life(life.home, life.cwd).start().context
-    head, _, part = text.partition("## Rules you stated")
+    head, _, part = text.partition("## Rules the user stated")
     part = part.partition("\n\n")[0]
     assert head
     assert part.index("from now on use spaces, not tabs") < part.index("use tabs for indentation, not spaces")

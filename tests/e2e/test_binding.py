@@ -25,7 +25,7 @@ def test_a_rule_stated_in_one_session_is_in_the_next_ones_request(world: World) 
     world.run(project, RULE, say("Understood, pnpm it is."))
     world.run(project, "What do you know?", say("A rule."))
     (block,) = world.blocks("What do you know?")
-    assert '"%s"' % RULE in block.partition("## Rules you stated")[2].partition("\n\n")[0]
+    assert '"%s"' % RULE in block.partition("## Rules the user stated")[2].partition("\n\n")[0]
 
 
 def test_a_denying_note_stops_another_spelling_and_the_model_reads_the_note(world: World) -> None:

@@ -112,7 +112,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
         sections.rules(project, () if event.source == "compact" else own_ids),
         sections.running(project, session.id),
         still_open,
-        sections.decisions(project, own_ids),
+        sections.decisions(project, own_ids, [*still_open.lines, *menu.lines]),
         sections.by_relevance(notes, [project.branch, folder, *still_open.lines, *menu.lines[:5]]),
         menu,
         sections.usage(),

@@ -84,7 +84,7 @@ def notes(
 
 def rules(project: Project, own_ids: Collection[str] = ()) -> Part:
     """What the user ruled in other sessions, in their own words, until they accept, change or reject it."""
-    title = "Rules you stated (the user's words in earlier prompts; review: %s review)" % invocation.own_command()
+    title = "Rules the user stated (their words in earlier prompts)"
     part = Part("rules", title, [], os.path.join(project.dir, settings.STATE_DIR, settings.REVIEW_FILE))
     if not files.exists(part.source):
         return part
@@ -149,14 +149,15 @@ def running(project: Project, own_id: str) -> Part:
     return part
 
 
-def decisions(project: Project, own_ids: set[str]) -> Part:
-    """What the last sessions decided and learned, newest first."""
+def decisions(project: Project, own_ids: set[str], told: list[str]) -> Part:
+    """What the last sessions decided and learned, newest first, unless another part has `told` it."""
     path = os.path.join(project.dir, settings.INDEX_FILE)
-    part = Part("decisions", "Decided or learned lately", [], path)
+    part, text = Part("decisions", "Decided or learned lately", [], path), "\n".join(told)
     for name, _ in _menu_entries(path)[: settings.DECISION_SESSIONS_READ]:
         day, id = day_and_id(name)
         value = files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None
         items = [*value.get("decisions", ()), *value.get("learnings", ())] if value else []
+        items = [item for item in items if item[: settings.ITEM_CHARS // 2] not in text]
         part.lines += [neutral.line("- [%s] %s" % (day, item)) for item in items[: settings.DECISIONS_SHOWN]]
     return part
 

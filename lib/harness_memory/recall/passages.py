@@ -31,7 +31,7 @@ _WEIGHTS = {
     "first": -2.4,  # it said nothing yet
     "shared": 1.7,  # two of the documents are about one file that few others are about
     "talk": 0.8,  # hardly any document is about files
-    "size": -0.25,  # among many documents more is found by chance
+    "size": -0.25,  # among many documents more is found by chance, among few less
     "": -0.6,
 }
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
@@ -175,6 +175,6 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
         "first": float(not earlier),
         "shared": 1 - min(shares, default=1.0),
         "talk": float(source.breadths.count(0) > (1 - _TALK_SHARE) * source.count),
-        "size": max(0.0, ranking.log(source.count / 40)),
+        "size": ranking.log(source.count / 40),
         "": 1.0,
     }
