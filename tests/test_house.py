@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2703,
     "recall": 1256,
     "inject": 534,
-    "guard": 3786,
+    "guard": 3769,
     "hook": 1043,
     "cli": 3147,
     "setup": 753,

@@ -59,6 +59,8 @@ def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:
             yield ["rm", "-rf", target or UNKNOWN] if target or not has_temporary else []
         elif last in ("remove", "unlink", "unlinksync") and callee != last and is_opened:
             yield ["rm", target]
+        elif not is_script and target.startswith("http") and "delete" in (last, *[word.lower() for word in words]):
+            yield ["curl", "-X", "DELETE", target]
         elif is_opened and (last in WORDS["open-functions"] or callee == "file.write"):
             is_read = last not in WORDS["write-functions"] and not any(mode in text for mode in _MODES)
             yield ["cat" if is_read else "tee", target]
@@ -156,11 +158,20 @@ def destroys(text: str) -> bool:
         return programs.is_destroying(lower.rpartition("/")[2])
     if not any(word in lower for word in _VERBS):
         return False
-    if "db." in lower and any(word in lower.replace(" ", "") for word in _DOCUMENTS):
+    if "db." in lower and any(word in _bare(lower, "'", '"').replace(" ", "") for word in _DOCUMENTS):
         return True
-    quoted = "".join(text[:MAX_CHARS].split("'")[::2])  # without the contents of strings
-    lines = [line.partition("--")[0] for line in quoted.split("\n")]
-    return any(_is_loss(each.upper().replace("(", " ( ").split()) for each in "\n".join(lines).split(";"))
+    statements = _bare(lower, "'", "$$").upper().replace("(", " ( ").split(";")
+    return any(_is_loss(each.split()) for each in statements)
+
+
+def _bare(text: str, *quotes: str) -> str:
+    """Text with its strings emptied, and without comments."""
+    for quote in quotes:
+        text = (quote + quote).join(text.split(quote)[::2])
+    for opener, closer in (("/*", "*/"), ("--", "\n"), ("//", "\n")):
+        head, *rest = text.split(opener)
+        text = head + "".join(["\n" + piece.partition(closer)[2] for piece in rest])
+    return text
 
 
 def _is_loss(words: list[str]) -> bool:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 EVENT = "PreToolUse"
 _EVENTS = {rules.DENY: "tool_blocked", rules.ASK: "confirm_prompted", rules.LOG: "tool_noted"}
-
-
 # A person who has seen the change once need not be asked about the next one to the same file.
 _ONCE = frozenset(("path.ci", "path.startup", "path.git-hooks", "self.project-settings", "self.settings"))
 

@@ -191,5 +191,5 @@ def _projects(scope: Scope) -> tuple[str, ...]:
 
 def is_disposable(name: str) -> bool:
     """Build output, caches and environments, which a command brings back."""
-    starts = ("cmake-build", "tmp.", "tmp-", "temp-", ".tmp")
-    return name in WORDS["disposable"] or name.endswith(WORDS["disposable-endings"]) or name.startswith(starts)
+    is_listed = name in WORDS["disposable"] or name.endswith(WORDS["disposable-endings"])
+    return is_listed or name.startswith(WORDS["disposable-starts"])

@@ -65,6 +65,9 @@ class Call:
         """(kind, word) of every argument; of a program without a row, a guess."""
         return programs.accesses(self.row, self.given) if self.row else (("?", word) for word in self.args[:400])
 
+    def redirected(self) -> list[tuple[str, str]]:
+        return [("r" if operator == "<" else "w", word) for operator, word in self.redirections]
+
     def verb(self) -> tuple[str, list[str]]:
         """The first operand, as of `git`, and all arguments after it."""
         words = self.given.operands

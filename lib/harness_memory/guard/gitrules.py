@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from .shell import GLOBS, STAR, UNKNOWN
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .expand import Call
 
 PROTECTED = ("main", "master", "production", "prod", "release", "develop", "trunk", "stable", "staging")
-_SHOWS = frozenset("show diff cat-file blame annotate grep archive hash-object".split())
 
 
 def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
@@ -70,9 +70,8 @@ def is_protected(branch: str, protected: tuple[str, ...]) -> bool:
 def shown(call: Call) -> list[str]:
     """The paths whose content a git command shows or hands on."""
     verb, args = call.verb()
-    if verb not in _SHOWS and not (verb == "log" and not {"-p", "--patch"}.isdisjoint(args)):
-        return []
-    if not {"--stat", "--name-only", "--name-status", "--shortstat", "--numstat", "-q", "--quiet"}.isdisjoint(args):
+    is_shown = verb in WORDS["git-shows"] or (verb == "log" and not {"-p", "--patch"}.isdisjoint(args))
+    if not is_shown or not set(args).isdisjoint(WORDS["git-summaries"]):
         return []
     words = args[args.index("--") + 1 :] if "--" in args else call.given.operands[2 if verb == "grep" else 1 :]
     return [word.rpartition(":")[2] for word in words]

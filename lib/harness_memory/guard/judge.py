@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     Found = Iterator[tuple[str, str]]
 
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
-MAX_PIECES = 100  # of text that cannot be read as a whole
+MAX_PIECES, MAX_PIECE_CHARS = 50, 500  # of text that cannot be read as a whole
 _UNQUOTED = dict.fromkeys(map(ord, "\\'\""))
-SENDERS = outputs.FETCHERS | frozenset(WORDS["talkers"])
-_KINDS = ((paths.READ, "raf"), (paths.WRITE, "wtmn"), (paths.DELETE, "do"))
-_ACCESS = {kind: access for access, kinds in _KINDS for kind in kinds}
+_ACCESS = {
+    **dict.fromkeys("raf", paths.READ),
+    **dict.fromkeys("wtmn", paths.WRITE),
+    **dict.fromkeys("do", paths.DELETE),
+}
 
 
 def findings(text: str, scope: Scope, policy: Any) -> list[Finding]:
@@ -40,14 +42,20 @@ def findings(text: str, scope: Scope, policy: Any) -> list[Finding]:
         return [("guard.unreadable", "a command of %d characters" % len(text), "")]
     found = expand.trace(text, scope)
     result = [(rule, call.line(), about) for call, against in by_call(found, scope, policy) for rule, about in against]
-    return result + [finding for unread in found.unread for finding in coarse(unread, scope)]
+    return result + (coarse("\n".join(dict.fromkeys(found.unread)), scope) if found.unread else [])
 
 
 def _is_bomb(tight: str) -> bool:
     """`f(){ f|f& };f`: a function that starts itself twice, in the background."""
     name = tight.partition("(){")[0].rpartition(";")[2].rpartition("&")[2].replace("function", "")
-    body = tight.partition("(){")[2].partition("}")[0].rstrip(";")
-    return bool(name) and body in [form.replace("f", name) for form in ("f|f&", "f|f", "f&f&", "f&f", "f;f")]
+    body, _, rest = tight.partition("(){")[2].partition("}")
+    forms = [form.replace("f", name) for form in ("f|f&", "f|f", "f&f&", "f&f", "f;f")]
+    return name != "" and name in rest and body.rstrip(";") in forms
+
+
+def _holds(text: str, name: str) -> bool:
+    """Whether a text holds one of these words."""
+    return any(word in text for word in WORDS[name])
 
 
 def by_call(found: Trace, scope: Scope, policy: Any) -> Iterator[tuple[Call, list[tuple[str, str]]]]:
@@ -91,7 +99,7 @@ class _Judge:
         elif name in _SPECIAL:
             yield from _SPECIAL[name](self, call)
         yield from self.runs_foreign(call)
-        if name in SENDERS:
+        if name in WORDS["senders"]:
             yield from self.sends(call)
         elif name in WORDS["copiers"]:
             yield from self.copies(call)
@@ -138,11 +146,9 @@ class _Judge:
 
         given = call.given
         is_deep = given.has("-R,--recursive,/T")
-        mode = "".join(given.operands[:1])
-        is_wide = call.program == "chmod" and mode in WORDS["wide-modes"]
-        is_setuid = call.program == "chmod" and (
-            "s" in mode.rpartition("+")[2] or (len(mode) == 4 and mode[0] in "246")
-        )
+        mode = "".join(given.operands[:1]) if call.program == "chmod" else ""
+        is_wide = mode in WORDS["wide-modes"]
+        is_setuid = "s" in mode.rpartition("+")[2] or (len(mode) == 4 and mode[0] in "246")
         for word in dict.fromkeys(given.operands[1:]) if call.where != CONTAINER else ():
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
             is_ours = paths.is_within(path, self.scope.places[1])
@@ -182,19 +188,14 @@ class _Judge:
             yield "code.hidden", call.line()
 
     def sends(self, call: Call) -> Found:
-        given, name = call.given, call.program
-        if any(host in arg for arg in call.args for host in WORDS["metadata-hosts"]):
+        given, name, text = call.given, call.program, "/ ".join(call.args) + "/"
+        if _holds(text, "metadata-hosts"):
             yield "exfil.metadata", call.line()
-        is_local = any(
-            (arg.partition("://")[2] or arg).lstrip("/").startswith(WORDS["local-hosts"]) for arg in call.args
-        )
-        method = (given.value("M") or "".join(given.operands[:1])).upper()
-        is_data = any(port in arg + "/" for arg in call.args for port in WORDS["data-ports"])
-        if method == "DELETE" and not is_local:
+        is_local = any((arg.partition("://")[2] or arg).startswith(WORDS["local-hosts"]) for arg in call.args)
+        is_delete = (given.value("M") or "".join(given.operands[:1])).upper() == "DELETE"
+        if is_delete and not is_local:
             yield "cloud.delete", call.line()
-        elif (method == "DELETE" and is_data) or any(
-            each in arg for arg in call.args for each in WORDS["destroying-urls"]
-        ):
+        elif (is_delete and _holds(text, "data-ports")) or _holds(text, "destroying-urls"):
             yield "db.destroy", call.line()
         if is_local:
             return
@@ -222,23 +223,25 @@ class _Judge:
             yield "exfil.environment", call.line()
         is_fed = name in WORDS["talkers"] and (files or any(operator == "<" for operator, _ in call.redirections))
         is_fed = is_fed or any(paths.is_system(paths.absolute(word, call.cwd, self.scope)) for word, _ in files if word)
-        if is_fed or any(
-            each.program in outputs.PACKERS or each.verb()[0] in WORDS["git-histories"] for each in sources
-        ):
+        packed = [
+            each for each in sources if each.program in WORDS["packers"] or each.verb()[0] in WORDS["git-histories"]
+        ]
+        if is_fed or packed:
             yield "exfil.tree", call.line()
 
     def copies(self, call: Call) -> Found:
         """The whole project, the home or a main folder of it, copied to another machine."""
-        from . import deletes
-
         words, has_host = call.given.operands, call.program in ("scp", "rsync")
         remote = [at for at, word in enumerate(words) if "://" in word or (has_host and ":" in word[2:])]
         for word in words[: max(remote, default=0)]:
-            if (
-                ":" not in word
-                and deletes.worth(paths.absolute(word, call.cwd, self.scope), self.scope, call) in deletes.GRAVE
-            ):
+            if ":" not in word and self.worth(word, call) in ("delete.project", "delete.home", "delete.system"):
                 yield "exfil.tree", call.line()
+
+    def worth(self, word: str, call: Call) -> str:
+        """The rule against deleting what a word names."""
+        from . import deletes
+
+        return deletes.worth(paths.absolute(word, call.cwd, self.scope), self.scope, call)
 
     # Paths ------------------------------------------------------------------------------------------
 
@@ -250,8 +253,7 @@ class _Judge:
             kinds = [*kinds, ("r", ".")]
         is_deep = is_search and call.given.has("--hidden,-r,-R,--recursive")
         is_template = any(word.lower().endswith(WORDS["templates"]) for kind, word in kinds if kind in ("r", "o"))
-        redirected = [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
-        for kind, word in redirected + kinds:
+        for kind, word in call.redirected() + kinds:
             if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
                 continue  # cp .env.example .env
             if word.startswith(("/dev/tcp/", "/dev/udp/")) and not word[9:].startswith(WORDS["local-hosts"]):
@@ -260,11 +262,9 @@ class _Judge:
             if kind == "r" and is_deep and word.rstrip("/") in (TILDE, ""):
                 yield paths.SENSITIVE, plain(word)
             yield from self.one(kind, word, call)
-            if kind == "w" and call.program in ("", "dd", "truncate"):  # nothing is left of the file
-                from . import deletes
-
-                if deletes.worth(paths.absolute(word, call.cwd, self.scope), self.scope, call) == "delete.outside":
-                    yield "delete.outside", plain(word)
+            is_emptied = kind == "w" and call.program in ("", "dd", "truncate")
+            if is_emptied and self.worth(word, call) == "delete.outside":
+                yield "delete.outside", plain(word)
         if call.program in WORDS["unpackers"] and not call.where and not call.given.has("-n,--dry-run"):
             yield from self.unpacked(call, kinds)
 
@@ -295,7 +295,7 @@ class _Judge:
         if rule not in (paths.ENV, paths.SENSITIVE):
             return False
         if call.is_kept:
-            return not any(each.program in SENDERS for each in self.found.calls)
+            return not any(each.program in WORDS["senders"] for each in self.found.calls)
         is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
         reader = self.readers.get(id(call))
         return is_quiet or kind == "a" or _shows_names(call) or (reader is not None and _shows_names(reader))
@@ -341,16 +341,10 @@ class _Judge:
         is_printed = call.program in ("echo", "printf") and any(outputs.shows_secret(each) for each in values)
         is_seen = not (call.is_kept or call.redirections or call.is_piped)
         is_listed = outputs.shows_environment(call)
-        reader = self.readers.get(id(call))
-        # `env | grep -i token`
-        sought = (
-            " ".join(reader.args).lower()
-            if reader and reader.program in WORDS["searchers"] and not reader.is_piped
-            else ""
-        )
-        if (is_listed and any(word in sought for word in WORDS["secret-words"])) or (
-            is_seen and (is_printed or (self.is_sourced and is_listed))
-        ):
+        reader = self.readers.get(id(call), call)
+        is_searched = reader.program in WORDS["searchers"] and not reader.is_piped  # `env | grep -i token`
+        is_shown = is_listed and is_searched and _holds(" ".join(reader.args).lower(), "secret-words")
+        if is_shown or (is_seen and (is_printed or (is_listed and self.is_sourced))):
             yield "secret.show", call.line()
         if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
             yield "self.uninstall", call.line()
@@ -358,9 +352,8 @@ class _Judge:
     def ourselves(self, call: Call) -> Found:
         """Whether the environment is changed so that our command line sees another project's memory."""
         setters = [each for each in self.found.calls if each.program in ("env", "export", "declare")]
-        if call.args[:1] == ["memory"] and any(
-            word.startswith(WORDS["place-variables"]) for each in setters for word in each.args
-        ):
+        is_moved = any(word.startswith(WORDS["place-variables"]) for each in setters for word in each.args)
+        if call.args[:1] == ["memory"] and is_moved:
             yield "self.other-memory", call.line()
 
 
@@ -405,7 +398,7 @@ def coarse(text: str, scope: Scope) -> list[Finding]:
     pieces = dict.fromkeys(plain(text).translate(_UNQUOTED).split("\n"))
     known = [piece for piece in pieces if programs.row_of(programs.known_as(name_of("".join(piece.split()[:1]))))]
     for piece in known[:MAX_PIECES]:
-        for _, against in by_call(expand.trace(piece, scope), scope, None):
+        for _, against in by_call(expand.trace(piece[:MAX_PIECE_CHARS], scope), scope, None):
             if not {rule.rstrip("?") for rule, _ in against}.issubset(WORDS["minor-rules"]):
                 return [("guard.unreadable", piece[:400], "")]
     return []

@@ -68,10 +68,7 @@ def facts(question: Question) -> Facts:
         found.calls += trace.calls
         for call in trace.calls:
             found.commands += forms_of(call)
-            kinds = [
-                *call.accesses(),
-                *(("r" if operator == "<" else "w", word) for operator, word in call.redirections),
-            ]
+            kinds = [*call.accesses(), *call.redirected()]
             places += [(_ACCESS.get(kind, "read"), word, call.cwd) for kind, word in kinds if kind not in _TEXT]
     full = [(access, plain(joined(cwd, word))) for access, word, cwd in places if word]
     found.paths = [(access, path.replace("~", question.home, 1)) for access, path in full]

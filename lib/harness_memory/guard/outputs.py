@@ -13,13 +13,10 @@ if TYPE_CHECKING:
     from .expand import Call, Trace
 
 MAX_SAID_CHARS = 1 << 16
-FETCHERS = frozenset("curl wget fetch aria2c http https xh nc ncat lynx iwr irm invoke-webrequest".split())
-_LISTERS = ("env", "printenv", "set", "export", "declare")
-PACKERS = frozenset("tar gtar bsdtar zip 7z cpio pax".split())
 
 
 def fetches(call: Call) -> bool:
-    return call.program in FETCHERS and "--version" not in call.args and "--help" not in call.args
+    return call.program in WORDS["fetchers"] and "--version" not in call.args and "--help" not in call.args
 
 
 def decodes(call: Call) -> bool:
@@ -30,7 +27,7 @@ def decodes(call: Call) -> bool:
 
 
 def shows_environment(call: Call) -> bool:
-    return call.program in _LISTERS and {"-0", "--null", "-p", "-x"}.issuperset(call.args)
+    return call.program in WORDS["listers"] and {"-0", "--null", "-p", "-x"}.issuperset(call.args)
 
 
 def shows_secret(call: Call) -> bool:
@@ -39,7 +36,8 @@ def shows_secret(call: Call) -> bool:
 
 def is_telling(call: Call) -> bool:
     """Whether it matters later that a text came from this call."""
-    return fetches(call) or decodes(call) or shows_environment(call) or shows_secret(call) or call.program in PACKERS
+    is_secret = shows_environment(call) or shows_secret(call)
+    return is_secret or fetches(call) or decodes(call) or call.program in WORDS["packers"]
 
 
 def said(call: Call, found: Trace) -> str | None:

@@ -29,17 +29,11 @@ class Scope:
     def __init__(self, question: Question) -> None:
         self.home, self.project, self.cwd = question.home, question.project, question.cwd
         self.env = env = question.env
-        self.homes, self.root, self.tree, self.config = (
-            list(dict.fromkeys([form(place), form(real(place))])) if place else []
-            for place in (
-                self.home,
-                question.root,
-                question.tree,
-                env.get("CLAUDE_CONFIG_DIR") or self.home + "/.claude",
-            )
-        )
-        temps = ["/tmp", "/var/tmp", "/dev/shm", "/var/folders", "/c/temp", "/c/tmp", "/c/windows/temp"]
-        self.temps = temps + [form(env[name]) for name in ("TMPDIR", "TEMP", "TMP") if len(env.get(name, "")) > 2]
+        config = env.get("CLAUDE_CONFIG_DIR") or self.home + "/.claude"
+        places = [[place, real(place)] if place else [] for place in (self.home, question.root, question.tree, config)]
+        self.homes, self.root, self.tree, self.config = [[*dict.fromkeys(map(form, both))] for both in places]
+        temps = [env.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
+        self.temps = [*WORDS["temps"], *(form(temp) for temp in temps if len(temp) > 2)]
         self.places = (form(self.cwd), form(self.project))
         self.memory: str | None = None  # the folder of this project's memory, once it is asked for
         self.judged: dict[tuple[str, str, str], str] = {}
@@ -264,7 +258,5 @@ def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str
 def is_system(path: str) -> bool:
     if path.startswith(WORDS["free-prefixes"]):
         return False
-    pieces = path.split("/", 2)
-    return (pieces[0] == "" and pieces[1:2] != [] and pieces[1] in WORDS["system-dirs"]) or path.startswith(
-        WORDS["system-prefixes"]
-    )
+    top, folder, *_ = [*path.split("/", 2), ""]
+    return (not top and folder in WORDS["system-dirs"]) or path.startswith(WORDS["system-prefixes"])

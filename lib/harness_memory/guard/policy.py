@@ -178,9 +178,8 @@ def files(root: str, project: str) -> tuple[tuple[str, bool], ...]:
 def _fits_call(wanted: dict[str, str], call: Call) -> bool:
     """A rule of words and flags is an effect like those of the rows."""
     effect = ["", *wanted.get("words", "").replace("|", ",").split()]
-    effect += [
-        mark + wanted[key].replace(" ", ",") for mark, key in (("+", "flags"), ("!", "unless")) if wanted.get(key)
-    ]
+    effect += ["+" + wanted["flags"].replace(" ", ",")] if wanted.get("flags") else []
+    effect += ["!" + wanted["unless"].replace(" ", ",")] if wanted.get("unless") else []
     is_meant = call.program in wanted["program"].replace("|", " ").split()
     return is_meant and programs.applies(call.program, effect, call.given) >= 0
 

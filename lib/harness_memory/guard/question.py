@@ -25,9 +25,6 @@ class Environment:
             return default
         return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
-    def __getitem__(self, name: str) -> str:
-        return self.get(name)
-
 
 class Question:
     """One tool call and where it is made."""

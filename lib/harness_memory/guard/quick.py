@@ -18,9 +18,8 @@ HINTS = """
     wallet .p8 client_secret
     """.split()
 
-_PLAIN = frozenset(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./,:=@+%;&|\n"
-)  # what a script may be made of
+# What a script may be made of.
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./,:=@+%;&|\n")
 _PROGRAMS = frozenset(
     """
     ls pwd cd echo true date whoami which mkdir pytest tsc eslint prettier ruff mypy black jest vitest mocha
@@ -62,9 +61,8 @@ def _is_quiet(words: list[str]) -> bool:
         return True
     if words[0] in ("head", "tail", "wc") and len(words) < 3:
         return len(words) == 1 or words[1][:1] == "-"  # at the end of a pipe
-    if words[0] == "git" and any(
-        word[:1] == "-" and word[1:2] != "-" and not _FORCE_LETTERS.isdisjoint(word) for word in words
-    ):
+    letters = "".join([word for word in words if word[:1] == "-" and word[1:2] != "-"])
+    if words[0] == "git" and not _FORCE_LETTERS.isdisjoint(letters):
         return False
     verbs = _VERBS.get(words[0])
     return verbs is not None and len(words) > 1 and words[1] in verbs and _FORCES.isdisjoint(words)

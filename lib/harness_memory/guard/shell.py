@@ -276,12 +276,10 @@ def fits(text: str, pattern: str, separator: str) -> bool:
         waiting = list(states)
         while waiting:  # stars may stand for nothing
             at = waiting.pop()
-            for step in (
-                (at + 1, at + 3 if pattern.startswith("**/", at) else at + 1) if pattern[at : at + 1] == "*" else ()
-            ):
-                if step not in states:
-                    states.add(step)
-                    waiting.append(step)
+            steps = {at + 1, at + 3 if pattern.startswith("**/", at) else at + 1} - states
+            if pattern[at : at + 1] == "*":
+                states |= steps
+                waiting += steps
         if not char:
             return len(pattern) in states
         ahead = set()
