@@ -8,7 +8,7 @@ import sys
 
 from ..base import files, settings
 from ..base.text import brief
-from ..memory import foreign, transfer, views
+from ..memory import transfer, views
 from ..notes import team as teams
 from ..notes.shelf import Shelf
 from .call import Call
@@ -78,13 +78,13 @@ def import_(call: Call) -> int:
     episodes: list[str] = []
     with Shelf("project", project.dir) as shelf:
         if os.path.isdir(source):
-            slugs = foreign.take_pages(source, shelf, call.now)
+            slugs = transfer.take_pages(source, shelf, call.now)
         else:
-            slugs, name, names = [], call.name or os.path.basename(project.root), foreign.projects(source)
+            slugs, name, names = [], call.name or os.path.basename(project.root), transfer.projects(source)
             if name not in names:
                 known = ", ".join(map(line, names)) or "none"
                 raise Refusal("no project %s there. Name one with --name: %s" % (line(name), known))
-            episodes = foreign.take_sessions(source, name, project.dir)
+            episodes = transfer.take_sessions(source, name, project.dir)
     views.refresh(project.dir, 10.0)
     what = "%s and %s" % (count(len(episodes), "session"), count(len(slugs), "note"))
     return call.answer({"episodes": episodes, "notes": slugs}, ["Took over %s from %s." % (what, short(source))])
