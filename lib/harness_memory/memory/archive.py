@@ -2,8 +2,8 @@
 
 An archive is a compressed tar file outside the live tree, which is its own index:
 
-    <root>/archive/<project id>/sessions-<instant>.tar.gz   files of sessions, by path below the project
-    <root>/archive/<project id>/session-<start>-<id>.json   an episode that retention moved there
+    <root>/archive/<project id>/sessions-<instant>-<hash>.tar.gz   files of sessions, by path below the project
+    <root>/archive/<project id>/session-<start>-<id>.json        an episode that retention moved there
 
 An archive is on disk and read back before the live files are deleted, META.yaml last. The files of a session are
 adjacent. A session whose episode stays keeps META.yaml and capture.json: it is the same when it is resumed.
