@@ -105,12 +105,14 @@ class Bundle:
 def _load(name: str, source: str, code: "Any", tables: object) -> None:
     """What the import system does, in short."""
     parent, _, child = name.rpartition(".")
+    if parent:
+        __import__(parent)  # another import may have loaded it when this group was saved
+        if name in sys.modules:
+            return  # by what the parent imports
     module: Any = type(sys)(name)
     module.__file__, module.__package__, module.TABLES = _LIB + source, parent, tables
     if source.endswith("__init__.py"):
         module.__package__, module.__path__ = name, [module.__file__[: -len("/__init__.py")]]
-    if parent:
-        __import__(parent)  # another import may have loaded it when this group was saved
     sys.modules[name] = module
     exec(code, module.__dict__)
     if parent:
