@@ -50,7 +50,7 @@ def _is_bomb(tight: str) -> bool:
     name = tight.partition("(){")[0].rpartition(";")[2].rpartition("&")[2].replace("function", "")
     body, _, rest = tight.partition("(){")[2].partition("}")
     forms = [form.replace("f", name) for form in ("f|f&", "f|f", "f&f&", "f&f", "f;f")]
-    return name != "" and name in rest and body.rstrip(";") in forms
+    return name != "" and rest.lstrip(";&|").startswith(name) and body.rstrip(";") in forms
 
 
 def _holds(text: str, name: str) -> bool:
