@@ -53,6 +53,8 @@ class Bundle:
                 self.missing.append(name)
                 return None
             for each, *module in modules:
+                if "." in each:
+                    __import__(each.rpartition(".")[0])  # in another group, which may load `each` too
                 if each not in sys.modules:
                     _load(each, *module)
         elif name != "os" or system.__name__ != "posix":
@@ -105,10 +107,6 @@ class Bundle:
 def _load(name: str, source: str, code: "Any", tables: object) -> None:
     """What the import system does, in short."""
     parent, _, child = name.rpartition(".")
-    if parent:
-        __import__(parent)  # another import may have loaded it when this group was saved
-        if name in sys.modules:
-            return  # by what the parent imports
     module: Any = type(sys)(name)
     module.__file__, module.__package__, module.TABLES = _LIB + source, parent, tables
     if source.endswith("__init__.py"):
