@@ -65,7 +65,7 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2377,
+    "base": 2367,
     "project": 573,
     "audit": 223,
     "session": 2353,
@@ -74,7 +74,7 @@ PACKAGES = {
     "recall": 1256,
     "inject": 534,
     "guard": 3769,
-    "hook": 1043,
+    "hook": 1028,
     "cli": 3147,
     "setup": 753,
 }

@@ -212,8 +212,7 @@ def load_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES)
 
 def is_same(path: str, data: bytes) -> bool:
     try:
-        info = _status(path)
-        return info is not None and info.st_size == len(data) and read(path) == data
+        return read(path) == data
     except OSError:
         return False
 

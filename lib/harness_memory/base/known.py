@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from . import settings
-from .process import system
+from .process import contents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def key_of(about: str, session_id: str = "") -> bytes:
 
 def is_news(root: str, about: str, session_id: str) -> bool:
     """Whether a subject has a history that this session was not told."""
-    known = b"\n" + _read(root) if about else b""
+    known = b"\n" + contents(root + FILE, 2 * _MAX_BYTES) if about else b""
     return b"\n" + key_of(about) in known and b"\n" + key_of(about, session_id) not in known
 
 
@@ -51,19 +51,9 @@ def learn(root: str, paths: list[str], failed: list[str]) -> None:
 def add(root: str, keys: list[bytes]) -> None:
     from . import files
 
-    known = _read(root)
+    known = contents(root + FILE, 2 * _MAX_BYTES)
     lines = b"".join([key for key in keys if b"\n" + key not in b"\n" + known])
     if len(known) > _MAX_BYTES:
         files.write(root + FILE, known[_MAX_BYTES // 2 :].partition(b"\n")[2] + lines)
     elif lines:
         files.append_line(root + FILE, lines[:-1])
-
-
-def _read(root: str) -> bytes:
-    try:
-        file = system.open(root + FILE, system.O_RDONLY)
-    except OSError:
-        return b""
-    data = system.read(file, 2 * _MAX_BYTES)
-    system.close(file)
-    return data

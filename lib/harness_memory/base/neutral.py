@@ -9,16 +9,14 @@ from __future__ import annotations
 from .text import one_line
 
 _ROLES = ("system", "human", "user", "assistant", "developer", "tool", "claude", "claude code", "ai", "agent", "model")
-# Words that together make a sentence an order to the model.
-_ORDERS = (
-    *(("ignore", "instruction"), ("ignore", "previous"), ("disregard", "instruction"), ("forget", "instruction")),
-    *(("override", "instruction"), ("new", "instructions:"), ("you are now", ""), ("you must", "")),
-    *(("system prompt", ""), ("do not tell the user", ""), ("without asking", "")),
-    *((verb + what, "") for verb in ("run ", "execute ") for what in ("this now", "this command", "the following")),
-)
-# The same in other languages: words for "ignore" or "do not tell", and for "instruction" or "user".
+# What makes a sentence an order to the model.
+_ORDERS = """
+    new_instructions: you_are_now you_must system_prompt do_not_tell_the_user without_asking run_this_now
+    run_this_command run_the_following execute_this_now execute_this_command execute_the_following
+"""
+# Words for "ignore" or "do not tell", and for "instruction" or "user", that do so together.
 _IGNORE = """
-    ignor disregard vergiss missacht oubli olvid esqueç dimentic игнорир забудь 忽略 无视 無視 忘れ 무시 تجاهل
+    ignor disregard forget override vergiss missacht oubli olvid esqueç dimentic игнорир забудь 忽略 无视 無視 忘れ 무시 تجاهل
     verschweig sag_nicht ne_dis no_le_digas não_diga не_говори 不要告诉
 """
 _OBJECT = """
@@ -29,7 +27,7 @@ _SHELLS = frozenset(
     ["sh", "bash", "zsh", "dash", "fish", "sudo", "python", "python3", "node", "perl", "ruby", "iex", "eval", "source"]
 )
 _FETCHES = ("://", "curl ", "wget ", "iwr ", "irm ")
-_PAIRS = [[word.replace("_", " ") for word in words.split()] for words in (_IGNORE, _OBJECT)]
+_WORDS = [[word.replace("_", " ") for word in words.split()] for words in (_IGNORE, _OBJECT, _ORDERS)]
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
 _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the words of a line
 
@@ -50,9 +48,8 @@ def line(text: str) -> str:
     plain, said = _folded(text).lower(), _folded(bare).lower()
     name, sign, _ = said.replace(",", ":", 1).partition(":")  # a role speaks, or is spoken to
     is_role = bool(sign) and name.strip(_MARKERS) in _ROLES
-    is_order = any(first in plain and second in plain for first, second in _ORDERS)
-    is_order = is_order or all(any(word in plain for word in words) for words in _PAIRS)
-    if is_role or is_order or _is_fed(plain):
+    has_verb, has_object, is_order = (any(word in plain for word in words) for words in _WORDS)
+    if is_role or is_order or (has_verb and has_object) or _is_fed(plain):
         return before + "(quoted from a record) " + bare
     return text
 

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-__all__ = ["BadPayload", "attempt", "leave", "read_payload", "system", "watch"]
+__all__ = ["BadPayload", "attempt", "contents", "leave", "read_payload", "system", "watch"]
 _ending = _thread.allocate_lock()  # held by the thread that writes the reply and ends the process
 
 
@@ -50,6 +50,17 @@ def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str
         if not isinstance(payload, dict):
             raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
         return payload
+
+
+def contents(path: str, limit: int) -> bytes:
+    """The first bytes of a file; none of one that cannot be read."""
+    try:
+        file = system.open(path, system.O_RDONLY | getattr(system, "O_BINARY", 0))
+    except OSError:
+        return b""
+    data: bytes = system.read(file, limit)
+    system.close(file)
+    return data
 
 
 def watch(seconds: float, late: Callable[[], None]) -> None:

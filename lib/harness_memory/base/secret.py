@@ -98,7 +98,7 @@ def _vendor_token(text: str, start: int, end: int, head: str, kind: str) -> Span
         last += 1
     last -= text[last - 1] == "."
     value = text[body:last]
-    is_typed = not is_first and value.isalnum() and not value.isalpha() and len(set(value)) > 15  # by hand
+    is_typed = not is_first and value.isalnum() and not value.isalpha()  # by hand
     is_random = len(value) >= (20 if is_first else 16) and (is_typed or _surprises(value) * 3 >= len(value))
     return (first, last, kind) if first >= 0 and is_random and "EXAMPLE" not in value else None
 
@@ -110,7 +110,7 @@ def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     while names < len(parts) and parts[names].islower() and (parts[names].isalpha() or len(parts[names]) < 5):
         names += 1
     name, body, longest = parts[0], "_".join(parts[names:]), max(parts, key=len)
-    is_named = names > 0 and len(word) - len(body) < 28 and name not in _IDS and bool(longest.strip(_HEX))
+    is_named = names > 0 and name not in _IDS and bool(longest.strip(_HEX))
     if sum(_is_random(part, 14) for part in word.split(".")) > 1:
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
     elif is_named and text[end : end + 1] not in ("/", "+", "=") and _is_random(longest, 12) and _is_random(body, 28):
@@ -131,7 +131,7 @@ def named(name: str, kind: str) -> str:
     words = _words(name.rpartition(".")[2])
     if (kind in ("key", "token") and not _HARMLESS.isdisjoint(words)) or not _FAULTS.isdisjoint(words):
         return ""
-    if kind != "key" or not words:
+    if kind != "key":
         return kind
     stem = words[-2] if words[-1] == "key" and len(words) > 1 else words[-1][:-3]
     stem = "api" if words[0] == "x" else stem  # a header
@@ -158,15 +158,15 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     if (quoted or not text.startswith("</", last)) if sign == ">" else sign == "==" and not quoted:
         return None
     is_option = option and (is_glued or last - first >= 10)
-    strict = is_env or is_query or is_option or (sign == ">" and before[-1:] == "<")
+    strict = is_env or is_query or is_option
     value = text[first : last + (not quoted and text[last : last + 1] == "(")]
-    is_type = sign == ":" and text[last : last + 1] in (";", "<") and value.replace("$", "_").isidentifier()
+    is_type = sign == ":" and (text[last : last + 1] == "<" or text[last : last + 2] in (";", ";\n"))
     if not quoted and (is_type or (value.isdigit() and text[end : end + 1] in _QUOTES)):  # a password would be quoted
         return None
     if kind in _WEAK and not _is_random(value, 20) and (is_glued or kind != "credential"):
         is_long = len(value) >= 12 and _TOKEN.issuperset(value) and any(c.isdigit() for c in value)
         return (first, last, kind) if (is_env or is_query) and is_long and not stands_in(value) else None
-    if last - first >= 3 and is_secret(value, quoted=quoted, strict=strict, kind=kind):
+    if is_secret(value, quoted=quoted, strict=strict, kind=kind):
         return first, last, kind
     return _in_sentence(text, start, name, kind) if sign == ":" and not quoted else None
 
@@ -179,14 +179,14 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
         at += 1
     rest = text[at : at + 32]
     bare = rest.lstrip(" \t\n{")
-    if bare != rest and bare.startswith(_ENTRY):  # `name="password" value="…"`, or on the next line `value: …`
+    if bare.startswith(_ENTRY):  # `name="password" value="…"`, or on the next line `value: …`
         at += len(rest) - len(bare) + (7 if bare[0] == "d" else 5)
     sign_at = _skip_blanks(text, at)
     sign = text[sign_at : sign_at + 1]
     after = sign_at + 1
     if sign not in _SIGNS or (sign == ":" and text.startswith((":", "//"), after)):
         return "", sign_at if sign_at > at or is_foreign or sign in (",", "(") else len(text)
-    while sign != ">" and text[after : after + 1] in ("=", ">"):
+    while text[after : after + 1] in ("=", ">"):
         sign, after = sign + text[after], after + 1
     if sign == ":":
         if text[after : after + 4].strip(" |>-") == "\n":  # a block of YAML
@@ -308,8 +308,6 @@ def stands_in(value: str) -> bool:
 def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     """Whether the value assigned to a secret's name is one; `strict` marks environment, option and query."""
     chosen = kind in ("password", "secret")  # by a person: it may be an ordinary word, which tokens never are
-    if len(value) > _CODE_MAX_CHARS:
-        return not value.startswith(MARK)
     is_path = value.lstrip("~.")[:1] in ("/", "\\") and not _is_random(value, 32)
     if is_path or (value[1:3] in (":\\", ":/") and value[0].isalpha()) or stands_in(value):
         return False
@@ -333,9 +331,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
 
 
 def _words(value: str) -> list[str]:
-    """`myApiKey2` is my, api, key; none when it has a sign that identifiers and phrases do not have."""
-    if not all(c.isalnum() or c in "_-. '\"`[]/:?!*" for c in value):
-        return []
+    """`myApiKey2` is my, api, key."""
     pairs = zip(" " + value, value)
     parts = [" " + c if c.isupper() and last.islower() else c if c.isalpha() else " " for last, c in pairs]
     return "".join(parts).lower().split()
@@ -356,8 +352,6 @@ def _is_unusual(value: str, chosen: bool) -> bool:
     bare = value.replace("_", "").replace("-", "")
     if bare.isalpha():
         return len(value) >= (20 if "-" in value else 32)
-    if not any(c.isalpha() for c in bare):
-        return chosen and len(value) >= 8
     if chosen:
         is_odd = any(c.isdigit() or c in "!@#^~+=$%/" for c in value) or _surprises(value) * 2 > len(value) > 9
         return len(value) >= 5 and is_odd

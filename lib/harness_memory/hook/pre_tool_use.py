@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from ..base import settings
-from ..base.process import attempt, leave, read_payload, system, watch
+from ..base.process import attempt, contents, leave, read_payload, system, watch
 from ..guard.question import Environment, Question, exists, findings
 
 TYPE_CHECKING = False
@@ -88,15 +88,11 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
 
 def _may_bind(question: Question) -> bool:
     """Whether a call holds the words of a note that binds (see `notes.binding`); nearly none does."""
-    try:
-        file = system.open(question.root + "/" + settings.TRIGGERS_MARK, system.O_RDONLY)
-    except OSError:
+    data = contents(question.root + "/" + settings.TRIGGERS_MARK, settings.FILE_MAX_BYTES)
+    if not data:
         return False
-    data = system.read(file, settings.FILE_MAX_BYTES)
-    system.close(file)
-    given = [
-        value for key, value in question.given.items() if key == "command" or len(str(value)) <= settings.PATH_CHARS
-    ]
+    values = question.given.items()
+    given = [value for key, value in values if key == "command" or len(str(value)) <= settings.PATH_CHARS]
     text = ("%s %s" % (question.cwd, given)).lower().replace("\\", "").replace("'", "").replace('"', "")
     lines = [line.partition("\t")[2].split(" ") for line in data.decode("utf-8", "replace").split("\n") if line]
     return any(all(word in text for word in words) for words in lines)
@@ -106,10 +102,10 @@ def _has_history(question: Question) -> bool:
     """Whether this session was not told yet what memory has for a file or command (see `history`)."""
     if not exists(question.root + "/" + settings.HEALTH_DIR + "/known"):
         return False
-    from ..base import known
+    from ..base.known import is_news, subject
 
-    about = known.subject(question.tool, question.given)
-    return known.is_news(question.root, about, str(question.payload.get("session_id") or ""))
+    about = subject(question.tool, question.given)
+    return is_news(question.root, about, str(question.payload.get("session_id") or ""))
 
 
 def _without_more(env: Environment, verdict: list[bytes], error: BaseException) -> bytes:
