@@ -16,8 +16,8 @@ _ORDERS = """
 """
 # Words for "ignore" or "do not tell", and for "instruction" or "user", that do so together.
 _IGNORE = """
-    ignor disregard forget override vergiss missacht oubli olvid esqueç dimentic игнорир забудь 忽略 无视 無視 忘れ 무시 تجاهل
-    verschweig sag_nicht ne_dis no_le_digas não_diga не_говори 不要告诉
+    ignor disregard forget override vergiss missacht oubli olvid esqueç dimentic игнорир забудь 忽略 无视 無視 忘れ 무시
+    تجاهل verschweig sag_nicht ne_dis no_le_digas não_diga не_говори 不要告诉
 """
 _OBJECT = """
     instruc instruç istruzion anweisung consigne previous utilisateur usuario usuário benutzer nutzer инструкц указани
