@@ -77,8 +77,7 @@ def test_an_edit_names_a_session_that_was_recorded_afterwards(world: World) -> N
 def test_lost_episode_is_recorded_again(world: World, damage: bytes | None) -> None:
     session = world.work(ASK, ANSWER, ("totals.py",))
     rest(session, 1)
-    path = world.episode(session)
-    before = json.loads(path.read_bytes())
+    path, before = world.episode(session), json.loads(world.episode(session).read_bytes())
     path.unlink() if damage is None else path.write_bytes(damage)
     assert ("backfill" in world.memory("verify").stdout) == (damage is not None)
     assert world.json("backfill")["made"] == 1

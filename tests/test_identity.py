@@ -327,10 +327,7 @@ def template_of(kind: str, path: Path) -> Path:
     return made
 
 
-TEMPLATES = ["folder", "git", "git-without-description"]
-
-
-@pytest.mark.parametrize("kind", TEMPLATES)
+@pytest.mark.parametrize("kind", ["folder", "git", "git-without-description"])
 def test_copies_made_before_and_after_a_session_are_separate(tmp_path: Path, sessions: Sessions, kind: str) -> None:
     one = template_of(kind, tmp_path / "one")
     copies = [tmp_path / ("copy-%d" % number) for number in range(3)]

@@ -26,12 +26,9 @@ def test_a_rating_has_the_fields_of_the_log(world: World) -> None:
     assert (rating["signal"], rating["note"]) == ("positive", "Caught the race condition")
 
 
-@pytest.mark.parametrize(
-    ("words", "signal"),
-    [*zip("12345", ["negative", "negative", "neutral", "positive", "positive"])],
-)
-def test_the_signal_follows_the_rating(world: World, words: str, signal: str) -> None:
-    assert world.json("rate", "melt", *words.split())["signal"] == signal
+def test_the_signal_follows_the_rating(world: World) -> None:
+    signals = [world.json("rate", "melt", rating)["signal"][:3] for rating in "12345"]
+    assert signals == ["neg", "neg", "neu", "pos", "pos"]
 
 
 def test_a_checkpoint_with_a_skill_may_rate_it(world: World, life: Life) -> None:

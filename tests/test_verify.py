@@ -17,7 +17,6 @@ from harness_memory.base import files
 DATA = Path(__file__).parent / "data" / "verify"
 BROKEN = json.loads((DATA / "broken.json").read_text("utf-8"))
 VALID = json.loads((DATA / "valid.json").read_text("utf-8"))
-REBUILD = "run: harness memory rebuild"
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +108,6 @@ def test_many_findings_are_summed_up(world: World) -> None:
 def test_rebuild_writes_views_again(world: World) -> None:
     (world.project / "INDEX.md").unlink()
     files.write(str(world.project / "STATE" / "conversation_state.json"), "{}")
-    assert {each["remedy"] for each in findings(world)} == {REBUILD}
+    assert {each["remedy"] for each in findings(world)} == {"run: harness memory rebuild"}
     assert world.memory("rebuild").code == 0
     assert world.json("verify")["findings"] == []
