@@ -26,16 +26,15 @@ SPLIT = """
 import sys
 sys.path.insert(0, sys.argv[1] + "/harness_memory/base")
 import bundle
-made = bundle.Bundle("none")
+made, root = bundle.Bundle("none"), "harness_memory"
 import harness_memory.hook.runner
-root = "harness_memory"
 names = {root: [root, root + ".hook.lightos"], root + ".hook": [root + ".hook", root + ".hook.runner"]}
 codes = {head: [bundle._compiled(name) for name in group] for head, group in names.items()}
 for name in [name for name in sys.modules if name == "os" or name.startswith(root)]:
     del sys.modules[name]
 made.groups, made._read = {head: ({}, head, 1) for head in codes}, lambda head, size: codes[head]
-import harness_memory.hook.runner, os
-assert os.supports_dir_fd
+import harness_memory.hook.runner
+from os import supports_dir_fd
 """
 
 
