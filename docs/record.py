@@ -8,10 +8,12 @@ the hook of a session start, as they are. Writes `demo.svg`, an animated termina
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,9 +22,9 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "lib")]
-import browser  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests" / "e2e"), str(ROOT / "tests"), str(ROOT / "lib"), str(ROOT / ".venvs" / "tests")]
 import support  # noqa: E402
+import test_page as browser  # noqa: E402
 
 COLUMNS, ROWS, SECONDS = 84, 17, 5.0
 WIDTH, LINE, LEFT, TOP = 8.43, 20, 18, 52
@@ -157,11 +159,12 @@ def main() -> None:
         for fact in ("Never deploy on Fridays", "Amounts are cents, as integers"):
             stage.run("%s %s memory remember '%s'" % (sys.executable, ROOT / "harness", fact), "shop")
         (DOCS / "demo.svg").write_text(animation(scenes(stage)), "utf-8")
-        program = browser.find()
+        program = next(filter(None, map(shutil.which, browser.NAMES)), None)
         if program:
             page = browser.Browser(program, stage.home / "profile")
             page.open(stage.home / ".claude" / "memory" / "view.html", width=1280, height=860)
-            page.shoot(DOCS / "page.png")
+            picture = page.call("Page.captureScreenshot", format="png")["data"]
+            (DOCS / "page.png").write_bytes(base64.b64decode(picture))
             page.close()
 
 
