@@ -35,11 +35,10 @@ def problem(value: object, spec: Any, where: str = "") -> str:
         else:
             for field, kind in spec.items():
                 name = field.rstrip("?")
-                item = value.get(name)
-                if item is None and name == field:
+                if value.get(name) is None and name == field:
                     return '"%s" is missing' % (head + name)
-                if item is not None:
-                    parts.append((item, kind, head + name))
+                if value.get(name) is not None:
+                    parts.append((value[name], kind, head + name))
     elif not isinstance(value, list):
         expected = "a list"
     elif isinstance(spec, tuple) and len(value) != len(spec):
@@ -49,8 +48,8 @@ def problem(value: object, spec: Any, where: str = "") -> str:
         parts = [(item, kind, "%s[%d]" % (where, at)) for at, (item, kind) in enumerate(zip(value, kinds))]
     if expected:
         return "%s must be %s" % ('"%s"' % where if where else "it", expected)
-    doubtful = [part for part in parts if part[1] != "text" or not isinstance(part[0], str)]  # as few are
-    return next(filter(None, (problem(*part) for part in doubtful)), "")
+    parts = [part for part in parts if part[1] != "text" or not isinstance(part[0], str)]
+    return next(filter(None, (problem(*part) for part in parts)), "")
 
 
 def _is_kind(value: object, kind: str) -> bool:
