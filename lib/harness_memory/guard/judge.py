@@ -144,12 +144,11 @@ class _Judge:
     def permissions(self, call: Call) -> Found:
         from . import deletes
 
-        given = call.given
-        is_deep = given.has("-R,--recursive,/T")
-        mode = "".join(given.operands[:1]) if call.program == "chmod" else ""
+        is_deep, words = call.given.has("-R,--recursive,/T"), call.given.operands
+        mode = "".join(words[:1]) if call.program == "chmod" else ""
         is_wide = mode in WORDS["wide-modes"]
         is_setuid = "s" in mode.rpartition("+")[2] or (len(mode) == 4 and mode[0] in "246")
-        for word in dict.fromkeys(given.operands[1:]) if call.where != CONTAINER else ():
+        for word in dict.fromkeys(words[1:]) if call.where != CONTAINER else ():
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
             is_ours = paths.is_within(path, self.scope.places[1])
             is_root = deletes.is_place(path, self.scope) or paths.is_system(path)
@@ -216,7 +215,8 @@ class _Judge:
         if any(each.program != "printenv" or each.args[0].endswith(WORDS["never-sent"]) for each in shown):
             yield "exfil.secret?", call.line()
         sources = sources + [each for value in (*sent, *given.operands) for each in self.found.writers("", value)]
-        is_shell = given.has("-e,-c,--exec,--sh-exec") or any(each.program in SHELLS for each in sources)
+        is_shell = given.has("-e,-c,--exec,--sh-exec") or "exec:" in text.lower()
+        is_shell = is_shell or any(each.program in SHELLS for each in sources)
         if is_shell and name in WORDS["talkers"]:
             yield "remote.shell", call.line()
         if any(outputs.shows_environment(each) for each in sources):

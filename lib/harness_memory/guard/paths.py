@@ -191,8 +191,8 @@ def _is_sensitive(path: str, name: str, local: str) -> bool:
     kinds = WORDS["home-secret-words"] if local[:3] == "~/." else WORDS["secret-stems"]
     is_named = not {suffix, *words}.isdisjoint(kinds) and suffix in WORDS["data-suffixes"] + kinds
     is_named = is_named and set(words).isdisjoint(WORDS["harmless-env"])
-    plain = "".join(words)
-    return is_named or (suffix == "json" and (plain.startswith("clientsecret") or "serviceaccount" in plain))
+    is_json = suffix == "json" and any(part in "".join(words) for part in WORDS["json-secrets"])
+    return is_named or is_json or name.endswith(("_key", "-key")) or name.startswith("kubeconfig")
 
 
 def is_env(name: str) -> bool:

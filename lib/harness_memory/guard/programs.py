@@ -19,7 +19,7 @@ SEVERE = frozenset(
 )
 DESTROYS = SEVERE | frozenset("del deregister disable revoke reset flush uninstall undefine detach kill".split())
 _EXCUSES = frozenset(
-    "--help --dry-run --dryrun -dry-run --whatif -whatif --version --preview-only --generate-cli-skeleton".split()
+    "--help --dry-run --dryrun -dry-run --whatif -whatif --preview-only --generate-cli-skeleton".split()
 )
 _VERSIONED = frozenset("python pypy node ruby perl php pip lua clang gcc psql java ipython".split())
 MAX_OPERANDS = 400
