@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 2367,
     "project": 573,
     "audit": 223,
-    "session": 2353,
+    "session": 2348,
     "notes": 870,
     "memory": 2703,
     "recall": 1256,

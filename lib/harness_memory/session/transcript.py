@@ -157,7 +157,7 @@ def _add_blocks(
         if kind == "tool_result":
             _add_result(state, entry, block, roots)
         elif kind == "tool_use" and (not tools or block.get("name") in tools):
-            _add_call(state, block, clean(entry.get("cwd"), settings.PATH_CHARS))
+            _add_call(state, block, clean(entry.get("cwd"), settings.PATH_CHARS), roots)
         elif kind == "text" and "toolUseResult" not in entry:
             texts.append(_text(block))
             if entry.get("type") == "assistant" and texts[-1].strip():
@@ -244,7 +244,7 @@ def _add_summary(state: Capture, summary: str) -> None:
         _keep(state, digest.of_summary(passage(block, settings.TURN_CHARS), state.number), "")
 
 
-def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
+def _add_call(state: Capture, block: dict[str, Any], cwd: str, roots: tuple[str, ...]) -> None:
     name, options = brief_of(block.get("name"), settings.SKILL_CHARS), _dict(block.get("input"))
     subject = brief_of(options.get("subject"), settings.ITEM_CHARS)
     state.turn = WORKING
@@ -256,8 +256,9 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
         skill = clean(options.get("skill") or options.get("command"), 200)
         keep(state.skills, brief(skill, settings.SKILL_CHARS), _NAMES_KEPT)
     elif name == "Read":
-        detail = clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/")
-        _add_looked(state, detail, "")
+        path = clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/")
+        _add_looked(state, path, "")
+        keep(state.read, relative_path(path, roots), settings.FILES_IN_EPISODE)
     elif name in _FILE_TOOLS:
         detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
     elif name in _SHELL_TOOLS:
@@ -274,11 +275,12 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
         todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
         texts = [brief_of(todo.get("content"), settings.ITEM_CHARS) for todo in todos]
         states = [brief_of(todo.get("status"), 20) for todo in todos]
-        detail = {str(number): [*todo] for number, todo in enumerate(zip(texts, states), 1)}
+        state.todos = {str(number): [*todo] for number, todo in enumerate(zip(texts, states), 1)}
     elif name == "TaskCreate":
         detail = subject
-    elif name == "TaskUpdate":
-        detail = [identifier(options.get("taskId")), brief_of(options.get("status"), 20), subject]
+    elif name == "TaskUpdate" and identifier(options.get("taskId")) in state.todos:
+        todo = state.todos[options["taskId"]]
+        todo[:] = subject or todo[0], brief_of(options.get("status"), 20) or todo[1]
     if detail != "":
         _put(state.pending, identifier(block.get("id")), [name, detail])
 
@@ -297,18 +299,11 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
         paths += shell.add_result(state, block, detail, is_error) if not paths else []
     elif name == "ExitPlanMode":
         state.plan = detail
-    elif name == "Read" and relative_path(detail, roots):
-        keep(state.read, relative_path(detail, roots), settings.FILES_IN_EPISODE)
     elif name in _FILE_TOOLS:
         paths.append(detail)
-    elif name == "TodoWrite":
-        state.todos = detail
     elif name == "TaskCreate":
         number = identifier(_dict(rich.get("task")).get("id")) or str(len(state.todos) + 1)
         _put(state.todos, number, [detail, "pending"])
-    elif name == "TaskUpdate" and detail[0] in state.todos:
-        text, status = state.todos[detail[0]]
-        state.todos[detail[0]] = [detail[2] or text, detail[1] or status]
     for path in paths:
         relative = relative_path(brief_of(path, settings.PATH_CHARS), roots)
         if settings.CHECKPOINT_PREFIX in relative:
