@@ -38,12 +38,9 @@ if not TABLES:
 CLASS: dict[str, tuple[str, ...]] = TABLES["class"]
 _PIECES: dict[str, list[str]] = TABLES["pieces"]
 _HEADLINE, _LEFT, _DECISION, _FACT = TABLES["coefficients"].values()
-_LEFT_LEAST = -2
 _OPEN_TURNS = 3  # after which nobody takes up what was put down as open
 _TALK = frozenset(("self", "aside", "bare", "label tip", "question", "size 0", units.HEAD))
 _DEED = frozenset(("first why", "done early", "me"))
-_NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
-_WARNINGS = "⚠❌✘✗🚧⏳🔄❗🔴🟡⛔🔜"
 _EMPTY = frozenset(("filler", "stop", "you", "me", "courtesy"))  # classes of words that say nothing of the work
 
 
@@ -92,9 +89,10 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
     """What an answer says; `about` are stems of the prompt and of the files changed."""
     found = units.split(text)
     statements = []
-    for unit, row, after in zip(found, features(found, about, is_work), [*found[1:], None]):
+    for at, (unit, row) in enumerate(zip(found, features(found, about, is_work))):
+        after = found[at + 1] if at + 1 < len(found) else None
         kinds, sure = _kinds(unit, row)
-        is_thin = (unit.kind == units.ROW and sure <= 0) or (unit.kind == units.HEAD and "content 0" in row)
+        is_thin = (unit.kind == units.ROW and sure < -8) or (unit.kind == units.HEAD and "content 0" in row)
         if is_thin and "l" not in kinds:
             continue
         headline = sum([_HEADLINE.get(name, 0) for name in row]) - (10 if "l" in kinds else 0)
@@ -106,6 +104,8 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
             headline -= 0 if is_listed else 5
         line = _without_opener(line)
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
+        if "l" in kinds and statements and unit.lead == found[at - 1].text:  # the line above announces it
+            statements[-1].kinds = statements[-1].kinds.replace("l", "")
         kinds += "w" if is_work else ""
         statements.append(Statement(turn, "c", worth, headline, sure, kinds, line))
     return statements
@@ -123,9 +123,9 @@ def _kinds(unit: units.Unit, row: set[str]) -> tuple[str, int]:
     """What a unit is, and how surely it is a decision or a fact."""
     kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
     left, decided, learned = [_score(table, row) for table in (_LEFT, _DECISION, _FACT)]
-    if left > max(_LEFT_LEAST, decided) and unit.kind not in (units.DONE, units.HEAD):
+    if (left > max(0, decided) or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
         is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
-        kinds += "lo" if unit.kind == units.OPEN or (is_listed and "explains" not in row) else "l"
+        kinds += "lo" if unit.kind == units.OPEN or (is_listed and unit.is_first) else "l"
         return kinds + ("" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"), -99
     if _TALK.isdisjoint(row):
         is_choice = decided > 0 or ("why" in row and not _DEED.isdisjoint(row))  # something done, and why
@@ -217,10 +217,6 @@ def stems(words: list[str]) -> set[str]:
 def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[set[str]]:
     """The features of each unit of one text; `about` are the stems of what the turn was about."""
     titles = {title: _title(title) for title in {each for unit in found for each in (unit.section, unit.lead)}}
-    with_items = {unit.section for unit in found if unit.kind in (units.ITEM, units.OPEN)}
-    # A question closes the answer when nothing but a list, or two sentences, follow it.
-    texts = [at for at, unit in enumerate(found) if unit.kind == units.TEXT]
-    closing = min([*texts[-1:], len(found) - 3]) if found and found[-1].kind == units.TEXT else max(texts, default=0)
     rows = []
     for number, unit in enumerate(found):
         left, is_last_line = len(found) - number, unit.at == found[-1].at and len(found) > 1
@@ -233,12 +229,8 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
         signs = {
             "short": len(found) < 6,
             "end 1": left == 1,
-            "end 2": left == 2,
             "last line": is_last_line,
             "near end": left <= 2 or is_last_line,
-            "closing question": "question" in row and number >= closing,
-            "early question": "question" in row and number < closing,
-            "is aside": not unit.is_first or (unit.kind == units.TEXT and unit.section in with_items),
             "on agenda": is_agenda and unit.kind in (units.ITEM, units.ROW) and unit.is_first,
             "boxed": unit.section[:1] == units.BOX,
         }
@@ -251,31 +243,22 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
 def _title(title: str) -> set[str]:
     """What a heading, or the line above a list, says of what stands below; a long one is a statement, not a title."""
     words = words_of(title)
-    if len(words) > 7 or len(title) >= 60 or title[-1:] in "?？":
-        return set()
-    found = _classes(words, title)
-    is_open = ("still" in words or "yet" in words) and found.isdisjoint(("me", "why"))  # "Still wrong", "Not done yet"
-    return found | ({"later"} if is_open or {"to", "do"}.issubset(words) else set())
+    return _classes(words, title) if len(words) < 10 and len(title) < 60 and title[-1:] not in "?？" else set()
 
 
 def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     """Features of the words alone."""
     found = _classes(words, text)
-    if "not" in found:
-        found |= _negated(words)
-    if any(word[:2] == "un" and word[-2:] == "ed" and len(word) > 7 and word not in _NOT_UNDONE for word in words):
-        found.add("undone")
     opening = " ".join(words[:4])
-    is_step = opening.startswith("now ") and "do" in CLASS.get(words[1], ())
-    is_step = is_step or opening.startswith(("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i "))
+    is_step = opening.startswith(("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i "))
     if is_step or ("let me" in opening and "let me know" not in opening):
         found.add("self")
     label, colon, rest = text.partition(": ")
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
         found.update(["label " + name for name in _classes(words_of(label), label)])
-    if not found.isdisjoint(("undone", "label later", "label caveat")):
-        found.discard("done")
-    elif words and ((words[0][-2:] == "ed" and len(words[0]) > 4) or "done" in _classes(words[:4], "")):
+    early = _classes(words[:4], "")
+    is_early = "done" in early or any(word[-2:] == "ed" and len(word) > 4 for word in words[:1])
+    if is_early and "not" not in early:
         found.add("done early")
     found.update(["first " + name for name in CLASS.get(words[0], ())] if words else [])
     content = stems(words)
@@ -293,24 +276,8 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
         "number": any(map(str.isdigit, text)),
         "aside": text[:1] == "(",
         "bare": "`" in text and len("".join(text.split("`")[::2]).split()) < 3,  # names, and nothing said of them
-        "warned": any(mark in _WARNINGS for mark in text[:2]),
     }
     found.update([name for name, is_there in signs.items() if is_there])
-    return found
-
-
-def _negated(words: list[str]) -> set[str]:
-    """What a negation denies: that work is done, or that any is left."""
-    found = set()
-    for at, word in enumerate(words):
-        kinds, near = CLASS.get(word, ()), words[at + 1 : at + 5]
-        if "not" in kinds:
-            denied = {name for each in near for name in CLASS.get(each, ())}
-            is_work = not denied.isdisjoint(("done", "do")) or any(each[-2:] == "ed" and len(each) > 4 for each in near)
-            if "zero" in kinds and not denied.isdisjoint(("later", "must")):
-                found.add("none left")
-            elif is_work and ("zero" not in kinds or ("nothing" in kinds and "else" not in near)):
-                found.add("undone")
     return found
 
 

@@ -33,12 +33,14 @@ def split(text: str) -> list[Unit]:
     """The units of a text, in order."""
     found: list[Unit] = []
     section = lead = fence = ""
+    table = -2  # the line of the last row
     for at, raw in enumerate(text.split("\n")):
         line = raw.strip()
         if line[:3] in _FENCES:
             fence = "" if fence and line.startswith(fence) else fence or line[:3]
             continue
         if fence or not line or _RULES.issuperset(line):
+            table += table == at - 1 and line[:1] == "|"
             section = "" if section[:1] == BOX and line and not fence else section
             continue
         if line.lstrip("`*> ")[:1] == BOX:
@@ -47,9 +49,11 @@ def split(text: str) -> list[Unit]:
         line = line.lstrip("> ")
         if line[:1] == "|":
             row = " | ".join(filter(None, [plain(cell.strip()) for cell in line.strip("|").split("|")]))
-            if not found or found[-1].kind != ROW:
+            if at == table + 1:
+                found.append(Unit(row, ROW, section, lead, at, True))
+            else:
                 lead = row  # the names of a table's columns announce its rows
-            found.append(Unit(row, ROW, section, "" if row == lead else lead, at, True))
+            table = at
             continue
         kind, body = _item(line)
         bare, mark = line.strip("*_:. "), line[:2]
@@ -60,11 +64,11 @@ def split(text: str) -> list[Unit]:
             continue
         if kind == TEXT and _is_log(raw, line):
             continue
-        body = plain(body)
-        if kind == TEXT:
-            lead = body if body[-1:] in (":", "：") else ""
-        for number, sentence in enumerate(sentences(body)):
-            found.append(Unit(sentence, kind, section, "" if sentence == lead else lead, at, number == 0))
+        said = sentences(plain(body))
+        lead = "" if kind == TEXT else lead
+        found += [Unit(text, kind, section, lead, at, number == 0) for number, text in enumerate(said)]
+        if kind == TEXT and said and said[-1][-1] in ":：":
+            lead = said[-1]
     return found
 
 
