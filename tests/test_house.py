@@ -74,7 +74,7 @@ PACKAGES = {
     "recall": 1256,
     "inject": 534,
     "guard": 3769,
-    "hook": 1028,
+    "hook": 1027,
     "cli": 3147,
     "setup": 753,
 }

@@ -1,7 +1,4 @@
-"""Stop, PreCompact and SessionEnd: the record of the session is brought up to date, then what is derived from it.
-
-A Stop ends a turn: the record is complete until the next prompt. At the end of the session what was local to it goes.
-"""
+"""Stop, PreCompact and SessionEnd: the session's record is complete until the next prompt, and so are the views."""
 
 from __future__ import annotations
 
