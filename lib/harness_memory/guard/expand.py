@@ -131,7 +131,7 @@ class Shell(shell.Reader):
 
     elsewhere = branch = where = ""
     nested = depth = 0
-    is_kept = is_strict = is_skipping = False  # strict: a failure ends it; skipping: nothing is recorded
+    is_kept = is_skipping = False  # skipping: nothing is recorded
     active: tuple[str, ...] = ()
     via: tuple[str, ...] = ()
     stdin: Any = None
@@ -455,7 +455,6 @@ class Shell(shell.Reader):
             values = outputs.fed_words(self.stdin, lines=True) or [UNKNOWN]
             self.variables.update({arg: values for arg in args if arg[:1] != "-"})
         elif name == "set":
-            self.is_strict = self.is_strict or any(arg[:1] == "-" and "e" in arg for arg in args)
             if args and (args[0] == "--" or args[0][:1] not in ("-", "+")):
                 self.positional(args[args[0] == "--" :])
         elif name == "shift":
@@ -486,7 +485,7 @@ class Shell(shell.Reader):
             self.cwd = self.variables.get("OLDPWD", [UNKNOWN])[0]
         else:
             self.cwd = joined(self.cwd, operands[0])
-            self.elsewhere = before if not self.is_strict and self.is_missing(self.cwd) else ""
+            self.elsewhere = before if self.is_missing(self.cwd) else ""
         self.variables["OLDPWD"] = [before]
         self.stack += [before] if name == "pushd" else []
 

@@ -295,7 +295,8 @@ class _Judge:
         if rule not in (paths.ENV, paths.SENSITIVE):
             return False
         if call.is_kept:
-            return not any(each.program in WORDS["senders"] for each in self.found.calls)
+            rows = [each.row.operands for each in self.found.calls if each.row]
+            return ["e*"] not in rows and not any(each.program in WORDS["senders"] for each in self.found.calls)
         is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
         reader = self.readers.get(id(call))
         return is_quiet or kind == "a" or _shows_names(call) or (reader is not None and _shows_names(reader))
