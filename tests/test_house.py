@@ -75,7 +75,7 @@ PACKAGES = {
     "inject": 534,
     "guard": 3769,
     "hook": 1027,
-    "cli": 3147,
+    "cli": 3137,
     "setup": 753,
 }
 FOLDERS = {"hooks": 133, "tests": 14834, "bench": 2500}
