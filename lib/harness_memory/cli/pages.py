@@ -86,11 +86,11 @@ class Page:
         lock = Lock(self.path + settings.LOCK_SUFFIX, 5.0, "another process writes the page. Try again")
         with lock:
             before, data = self.text(), files.read(self.path)
-            if data is not None and text != before and not files.is_same(self.former[0], data):
-                if files.exists(self.former[0]):
-                    files.move(*self.former)
-                files.write(self.former[0], data, durable=True)
             if text != before:
+                if data is not None and not files.is_same(self.former[0], data):
+                    if files.exists(self.former[0]):
+                        files.move(*self.former)
+                    files.write(self.former[0], data, durable=True)
                 files.write(self.path, text, durable=True)
             lock.discard()
         diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm=""))

@@ -162,7 +162,8 @@ def load(path: str) -> tuple[bytes | None, dict[str, Any]]:
     data = read(path)
     try:
         text = (data or b"").decode("utf-8").strip(_BLANK) or "{}"  # to the client, an empty file is an empty object
-        document = json.loads(text, object_pairs_hook=_unique, parse_constant=int)  # `int` refuses NaN and Infinity
+        document = json.loads(text, object_pairs_hook=_unique)
+        json.dumps(document, allow_nan=False)  # refuses what JavaScript could not read back
     except (RecursionError, ValueError) as error:
         place = path, getattr(error, "lineno", 1), getattr(error, "colno", 1), getattr(error, "msg", error)
         raise Refusal("%s:%d:%d: not valid JSON: %s. Correct it and try again." % place) from None
@@ -186,7 +187,7 @@ def render(document: dict[str, Any], like: bytes | None) -> bytes:
     first = re.match(r'\{\s*[\r\n]([ \t]*)"', body)
     indent = first[1] if first else None if '"' in body and "\n" not in body else "  "
     # Only escapes can hold half of a pair of surrogates.
-    written = json.dumps(document, indent=indent, ensure_ascii="\\u" in body, allow_nan=False)
+    written = json.dumps(document, indent=indent, ensure_ascii="\\u" in body)
     return (start + written.replace("\n", "\r\n" if "\r\n" in body else "\n") + end).encode("utf-8")
 
 
