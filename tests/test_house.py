@@ -76,7 +76,7 @@ PACKAGES = {
     "guard": 3769,
     "hook": 1027,
     "cli": 3137,
-    "setup": 753,
+    "setup": 750,
 }
 FOLDERS = {"hooks": 133, "tests": 14834, "bench": 2500}
 LOADED = {"session_start": 3677, "user_prompt_submit": 4175, "stop": 4252, "pre_tool_use": 851}

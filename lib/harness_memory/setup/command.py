@@ -84,7 +84,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     if target.scope == "project":
         notes.append("the file holds paths of this machine, so do not commit it; --scope local is for you alone")
     notes += ["%s has your changes and stays as it is" % path for path in edited]
-    if not settingsfile.has_status_line(document):
+    if settingsfile.STATUS_LINE not in document:
         notes.append("you have no status line; --statusline shows sessions and open work there")
     for note in notes:
         _say("note: %s", note)

@@ -50,7 +50,7 @@ MANAGED = (  # policies of whoever manages the computer, which every other setti
     "C:/Program Files/ClaudeCode/managed-settings.json",
 )
 SCOPES = ("user", "project", "local")
-_STATUS_LINE = "statusLine"
+STATUS_LINE = "statusLine"
 _BLANK = " \t\r\n\ufeff"  # around the document: a BOM too
 _OUR_STATUS_LINE = re.compile(r"[/\\]%s['\"]? statusline$" % invocation.SCRIPT)
 _OTHERWISE = {
@@ -232,12 +232,8 @@ def merge(document: dict[str, Any], wanted: Entries) -> dict[str, Any]:
     allowed = permissions.get("allow") or []
     permissions["allow"] = [*allowed, *(rule for rule in wanted.rules if rule not in allowed)]
     if wanted.status_line:
-        merged.setdefault(_STATUS_LINE, {"type": "command", "command": wanted.status_line})
+        merged.setdefault(STATUS_LINE, {"type": "command", "command": wanted.status_line})
     return merged
-
-
-def has_status_line(document: dict[str, Any]) -> bool:
-    return _STATUS_LINE in document
 
 
 def strip(document: dict[str, Any], root: str, rules: list[str]) -> dict[str, Any]:
@@ -250,9 +246,9 @@ def strip(document: dict[str, Any], root: str, rules: list[str]) -> dict[str, An
     for rule in [*((left.get("permissions") or {}).get("allow") or ())]:
         if rule in rules or _OUR_RULE.match(str(rule)):
             _remove(left, "permissions", "allow", rule)
-    line = left.get(_STATUS_LINE)
+    line = left.get(STATUS_LINE)
     if isinstance(line, dict) and _OUR_STATUS_LINE.search(str(line.get("command"))):
-        del left[_STATUS_LINE]
+        del left[STATUS_LINE]
     return left
 
 
