@@ -146,7 +146,7 @@ class _Judge:
 
         is_deep, words = call.given.has("-R,--recursive,/T"), call.given.operands
         mode = "".join(words[:1]) if call.program == "chmod" else ""
-        is_wide = mode in WORDS["wide-modes"]
+        is_wide = not set(mode.split(",")).isdisjoint(WORDS["wide-modes"])
         is_setuid = "s" in mode.rpartition("+")[2] or (len(mode) == 4 and mode[0] in "246")
         for word in dict.fromkeys(words[1:]) if call.where != CONTAINER else ():
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
@@ -156,7 +156,7 @@ class _Judge:
                 is_core = path.count("/") < 2 and path not in ("/opt", "/srv", "/mnt", "/media")
                 is_core = is_core or paths.is_system(path + "/") or paths.home_relative(path, self.scope) == "~"
                 yield "system.permissions" if is_core else "path.system", call.line()
-            elif paths.is_temporary(path, self.scope):
+            elif paths.is_temporary(path, self.scope) and path not in self.scope.temps:
                 continue
             elif is_setuid or (is_wide and (is_deep or not is_ours) and mode.strip("0")):
                 yield "system.world-writable", call.line()

@@ -20,7 +20,6 @@ SHELL_TOOLS = ("Bash", "PowerShell", "Monitor", "BashOutput")
 _READS = ("Read", "NotebookRead", "LS", "Glob")
 _WRITES = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _PATH_KEYS = ("file_path", "notebook_path")  # LS and Glob, which only show names, have neither
-_FETCHES = ("iwr", "irm", "invoke-webrequest", "invoke-restmethod", "downloadstring", "curl", "wget")
 _RUN_BY_ITSELF = {"path.ci", "path.startup", "path.git-hooks"}
 _UNSURE = ("guard.unreadable", "delete.unknown", "service.delete")
 MAX_DEPTH = 12
@@ -41,7 +40,9 @@ def findings(tool: str, given: Mapping[str, Any], scope: Scope, policy: Any) -> 
         text = str(given.get("command") or "")
         if tool == "PowerShell":  # which escapes with a backtick, not a backslash
             lower = text.lower()
-            if ("iex" in lower or "invoke-expression" in lower) and any(word in lower for word in _FETCHES):
+            if ("iex" in lower or "invoke-expression" in lower) and any(
+                word in lower for word in (*WORDS["fetchers"], "downloadstring")
+            ):
                 return [("remote.pipe-to-shell", text[:200], "")]
             text = text.replace("`\r\n", " ").replace("`\n", " ").replace("`", "").replace("\\", "/")
         return judge(text)
@@ -88,7 +89,8 @@ def _of_server(tool: str, given: Mapping[str, Any], judge: Judge) -> Iterator[Fi
     for text in [text for key, value in items if key in WORDS["sql-keys"] for text in _texts(value) if destroys(text)]:
         yield "db.destroy", "%s %s" % (tool, text[:120]), ""
     is_file = any(word[:1] in ("/", "~", ".") for _, word in accesses(tool, given))
-    if ("force", True) in items or not (names.isdisjoint(WORDS["effect-words"]) or is_file):
+    is_told = ("force", True) in items or any(key == "method" and value in ("DELETE", "delete") for key, value in items)
+    if is_told or not (names.isdisjoint(WORDS["effect-words"]) or is_file):
         yield "tool.effect", tool, ""
     if any(key == _TOO_DEEP for key, _ in items):
         yield "guard.failed", tool, "arguments nested too deeply"
