@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2703,
     "recall": 1256,
     "inject": 534,
-    "guard": 3769,
+    "guard": 3766,
     "hook": 1027,
     "cli": 3137,
     "setup": 750,

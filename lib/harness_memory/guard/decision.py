@@ -24,10 +24,7 @@ _ONCE = frozenset(("path.ci", "path.startup", "path.git-hooks", "self.project-se
 
 class Verdict:
     def __init__(self, rule: str, tier: str, detail: str, about: str) -> None:
-        self.rule = rule
-        self.tier = tier
-        self.detail = detail
-        self.about = about
+        self.rule, self.tier, self.detail, self.about = rule, tier, detail, about
 
 
 def verdict(found: list[tuple[str, str, str]], policy: Policy) -> Verdict | None:

@@ -46,11 +46,9 @@ def findings(tool: str, given: Mapping[str, Any], scope: Scope, policy: Any) -> 
                 return [("remote.pipe-to-shell", text[:200], "")]
             text = text.replace("`\r\n", " ").replace("`\n", " ").replace("`", "").replace("\\", "/")
         return judge(text)
-    found: list[Finding] = []
-    for number, (access, word) in enumerate(accesses(tool, given)):
-        if number >= MAX_VALUES:
-            found.append(("guard.failed", tool, "more paths than can be judged"))
-            break
+    words = list(accesses(tool, given))
+    found = [("guard.failed", tool, "more paths than can be judged")] if len(words) > MAX_VALUES else []
+    for access, word in words[:MAX_VALUES]:
         rule = _of_path(access, word, given, scope)
         found += [(rule, "%s %s" % (tool, plain(word)), plain(word))] if rule else []
     if tool in _WRITES:
