@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ def test_help_names_every_verb_with_examples(empty: World, family: str) -> None:
         assert page.code == 0
         assert "examples:\n  harness %s %s" % (family, verb) in page.stdout
         assert empty.run(family, "help", verb).stdout == page.stdout
+        functions = [row.function.split(".") for row in cli.rows(family, verb) if row.function != "-"]
+        assert all(hasattr(import_module("harness_memory.cli." + name), function) for name, function in functions)
 
 
 @pytest.mark.parametrize(("words", "message"), support.rows("verbs/wrong_usage.jsonl"))

@@ -75,7 +75,7 @@ PACKAGES = {
     "inject": 534,
     "guard": 3766,
     "hook": 1027,
-    "cli": 3137,
+    "cli": 3132,
     "setup": 750,
 }
 FOLDERS = {"hooks": 133, "tests": 14834, "bench": 2500}

@@ -216,9 +216,9 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     assert (support.ROOT / "settings.example.json").read_bytes() == text
     hooks = json.loads((support.HOOKS / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     assert hooks.pop("PostToolUseFailure")[0]["matcher"] == "Bash", "only clients that know a plugin's events read it"
-    assert {event: groups[0].get("matcher") for event, groups in hooks.items()} == {
-        e: m for e, _, m in settingsfile.HOOKS
-    }
+    assert [(event, groups[0].get("matcher")) for event, groups in hooks.items()] == [
+        row[::2] for row in settingsfile.HOOKS
+    ]
     for event, script, _ in settingsfile.HOOKS:
         command = 'sh "${CLAUDE_PLUGIN_ROOT}/hooks/launch.sh" %s' % script[: -len(".py")]
         firm = {"onFailure": "block"} if event == "PreToolUse" else {}
@@ -438,11 +438,8 @@ def test_harness_goes_on_the_path_and_into_the_status_line_and_leaves_both(home:
 
 def test_each_scope_has_its_file(home: Path) -> None:
     (home / "work").mkdir()
-    for scope, path in {
-        "user": ".claude/settings.json",
-        "project": "work/.claude/settings.json",
-        "local": "work/.claude/settings.local.json",
-    }.items():
+    paths = (".claude/settings.json", "work/.claude/settings.json", "work/.claude/settings.local.json")
+    for scope, path in zip(settingsfile.SCOPES, paths):
         page = run(home, "--scope", scope, "--dry-run", cwd=home / "work").stdout
         assert page.startswith("--- %s\n+++ %s\n" % (os.devnull, home / path))
     page = run(home, "--dry-run", CLAUDE_CONFIG_DIR=str(home / "other")).stdout

@@ -169,11 +169,6 @@ def cut(text: str, columns: int) -> str:
     return text.rstrip() + "…" if is_long else text
 
 
-def fit(label: str, text: object) -> str:
-    """A label and any text, cut at the edge of the terminal."""
-    return label + cut(line(text), columns() - width(label))
-
-
 def columns() -> int:
     # Python 3.8 passes on the 0 of a terminal without a size.
     return (shutil.get_terminal_size().columns or 80) if sys.stdout.isatty() else 1000

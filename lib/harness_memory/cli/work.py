@@ -13,7 +13,7 @@ from ..memory import records, tasks, threads, views
 from ..memory.tasks import Task
 from ..memory.threads import Thread
 from .call import Call, one, project_name
-from .output import Refusal, count, fit, line, local, some
+from .output import Refusal, count, line, local, some
 
 _STEPS_SHOWN = 3
 _REPORTED = ("decisions", "files_changed", "commits")
@@ -43,9 +43,9 @@ def open_work(call: Call) -> int:
         project = [project_name(item["project"])] if call.all_projects else []
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
         facts = [*project, "%s %s" % (item["kind"], item["id"]), item["state"], age, item["branch"]]
-        lines += ["", fit("* ", item["title"]), fit("    ", " · ".join(filter(None, facts)))]
-        lines += [fit("    BLOCKED: ", text) for text in item["blockers"]]
-        lines += some([fit("    next: ", text) for text in item["next_steps"]], _STEPS_SHOWN, "    ")
+        lines += ["", "* " + line(item["title"]), "    " + line(" · ".join(filter(None, facts)))]
+        lines += ["    BLOCKED: " + line(text) for text in item["blockers"]]
+        lines += some(["    next: " + line(text) for text in item["next_steps"]], _STEPS_SHOWN, "    ")
     return call.answer(items, lines)
 
 
