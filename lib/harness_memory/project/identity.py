@@ -112,10 +112,9 @@ def of_former_path(store_root: str, path: str) -> tuple[str, str] | None:
     return (max(above)[2], max(above)[0]) if above else None
 
 
-def last_seen(project_dir: str) -> tuple[str, str]:
-    """(work tree, remote) that a memory was last used in; "" for what it never had."""
-    facts = _facts(*os.path.split(project_dir))
-    return ["", *facts["paths"]][-1], ["", *facts["remotes"]][-1]
+def last_path(project_dir: str) -> str:
+    """The work tree that a memory was last used in, or ""."""
+    return str(["", *_facts(*os.path.split(project_dir))["paths"]][-1])
 
 
 def remotes(project_dir: str) -> list[str]:
@@ -155,13 +154,16 @@ def _remembered(store_root: str, identity: str, remote: str, repo: git.Repositor
         target = facts.get("alias_of")
         if is_project_id(target) and os.path.isdir(os.path.join(store_root, str(target))):
             id, facts = str(target), _facts(store_root, str(target))
-        if _shares_history(facts, repo) if kind == "remote" and repo else _fits(facts, kind, remote, repo):
+        if _fits(facts, kind, remote, repo):
             return id, numbered
     return "", numbered
 
 
 def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> bool:
-    """Whether the memory found under a path is of what is there now."""
+    """Whether the memory found under an identity is of what is there now."""
+    if kind == "remote" and repo:  # a memory that lost its record knows every repository of its remote
+        is_known = bool(facts["paths"] or facts["commits"])
+        return not is_known or repo.root in facts["paths"] or git.has_any(repo, facts["commits"])
     if remote and (not facts["identities"] or any(other.lower() != remote.lower() for other in facts["remotes"])):
         return False
     if repo is None:
@@ -173,12 +175,6 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
     seal, seals = ({item.rsplit(":", 2)[0] for item in each if item.startswith(_SEAL_FILE + ":")} for each in both)
     is_proven = bool(facts["remotes"] and not remote)
     return not seal.isdisjoint(seals) or not (is_proven or (seal and seals))
-
-
-def _shares_history(facts: Facts, repo: git.Repository) -> bool:
-    """Whether a repository that names a memory's remote is known to it; a memory that lost its record knows all."""
-    is_known = bool(facts["paths"] or facts["commits"])
-    return not is_known or repo.root in facts["paths"] or git.has_any(repo, facts["commits"])
 
 
 def adopt(store_root: str, project: Project, now_iso: str) -> str:
