@@ -66,11 +66,11 @@ def test_nothing_lies_beside_the_packages() -> None:
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
     "base": 2367,
-    "project": 573,
+    "project": 569,
     "audit": 223,
     "session": 2348,
     "notes": 870,
-    "memory": 2703,
+    "memory": 2694,
     "recall": 1256,
     "inject": 534,
     "guard": 3766,

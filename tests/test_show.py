@@ -81,7 +81,7 @@ def test_a_session_whose_process_is_gone_is_shown_as_died(world: World, client: 
         client.kill()
     assert "DIED (its process is gone" in world.memory("show", session.id).stdout
     assert ": DIED" in world.memory("status").stdout
-    assert world.json("digest")["sessions"][0]["outcome"] == world.json("show", session.id)["status"] == "DIED"
+    assert world.json("digest")["sessions"][0]["status"] == world.json("show", session.id)["status"] == "DIED"
 
 
 @pytest.mark.parametrize(("words", "number"), support.rows("verbs/list_options.jsonl"))

@@ -183,7 +183,7 @@ class Call(argparse.Namespace):
         present, markers = os.environ.get(settings.ENV_SESSION_ID, ""), sessions.live_markers(self.project.dir)
         live = [str(each["claude_session"]) for each in markers if liveness.is_alive(each["process"]) is not False]
         if word:
-            ids = {present, *live, *(record.claude_id for record in self.records if record.session)}
+            ids = {present, *live, *(record.claude_id for record in self.records if record.meta)}
             return str(one(word, ids - {""}, lambda id: (id,), "session", "list"))
         if not present and len(live) != 1:
             what = ", ".join(id[:8] for id in live) or "none"

@@ -181,7 +181,7 @@ def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], no
 def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[str, list[Record]]:
     """What `prune` would do: sessions that stay, that lose their artifacts, and that are archived or deleted."""
     result: dict[str, list[Record]] = {KEEP: [], THIN: [], RETIRE: []}
-    for record in [record for record in records.load_all(project_dir) if record.session]:
+    for record in [record for record in records.load_all(project_dir) if record.meta]:
         age = (now - _last_seen(record)) / settings.DAY_SECONDS
         kind = RETIRE if age > days else THIN if age > whole_days else KEEP
         result[kind if _removable(record, kind) else KEEP].append(record)
@@ -198,7 +198,7 @@ def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[R
 
 def _last_seen(record: Record) -> float:
     """When a session last did something; in the future for one that runs, or whose META cannot be read."""
-    is_unread = record.session is None and record.directory
+    is_unread = record.directory and not record.meta
     return float("inf") if is_unread or sessions.read_marker(record.project_dir, record.claude_id) else record.seen
 
 

@@ -25,16 +25,14 @@ class Record:
         self.started = named or str(self.meta.get("started") or "")
 
     @cached_property
-    def session(self) -> sessions.Session | None:
-        return sessions.load(self.directory) if self.directory else None
+    def meta(self) -> dict[str, Any]:
+        """{} without a directory, or when META.yaml cannot be read."""
+        session = sessions.load(self.directory) if self.directory else None
+        return session.meta if session else {}
 
     @cached_property
     def episode(self) -> dict[str, Any] | None:
         return episode.load(self.project_dir, self.episode_name) if self.episode_name else None
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        return self.session.meta if self.session else {}
 
     @property
     def claude_id(self) -> str:
@@ -53,7 +51,7 @@ class Record:
         """When it last gave a sign; a running session's META is as old as its last sign."""
         ends = (self.meta.get("ended"), (self.episode or {}).get("ended"), self.started)
         last = max(clock.parse(end) or 0.0 for end in ends)
-        is_running = self.session and self.status == settings.ACTIVE
+        is_running = self.meta and self.status == settings.ACTIVE
         return max(last, files.modified(os.path.join(self.directory, settings.META_FILE))) if is_running else last
 
     @property
