@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2694,
     "recall": 1256,
     "inject": 534,
-    "guard": 3766,
+    "guard": 3760,
     "hook": 1027,
     "cli": 3132,
     "setup": 750,

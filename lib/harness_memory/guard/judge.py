@@ -187,7 +187,7 @@ class _Judge:
             yield "code.hidden", call.line()
 
     def sends(self, call: Call) -> Found:
-        given, name, text = call.given, call.program, "/ ".join(call.args) + "/"
+        given, text = call.given, "/ ".join(call.args) + "/"
         if _holds(text, "metadata-hosts"):
             yield "exfil.metadata", call.line()
         is_local = any((arg.partition("://")[2] or arg).startswith(WORDS["local-hosts"]) for arg in call.args)
@@ -198,30 +198,27 @@ class _Judge:
             yield "db.destroy", call.line()
         if is_local:
             return
-        sent = given.of("br")
-        sources = call.sources() if sent or name in WORDS["talkers"] else []
-        for value in [value for value in sent if "/dev/fd/" not in value]:
-            sources = sources + self.found.writers(call.cwd, value.rpartition("@")[2])
-        files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
-        files += [(word.rpartition("@")[2], call) for word in given.operands if "@" in word and "://" not in word]
-        files += [(value.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for value in sent]
-        rules = {self.rule(word, each): plain(word) for word, each in files}
-        if any(outputs.shows_secret(each) for each in sources) or {paths.SECRET, paths.ENV} & set(rules):
-            yield "exfil.secret", rules.get(paths.SECRET) or rules.get(paths.ENV) or call.line()
-        if paths.SENSITIVE in rules:
-            yield "exfil.secret?", rules[paths.SENSITIVE]
+        is_talker, sent = call.program in WORDS["talkers"], given.of("br")
+        named = [word for word in given.operands if "@" in word and "://" not in word]
         values = [value for option, _, value in given.values if option not in WORDS["header-options"]] + given.operands
-        shown = [each for value in values for each in self.found.writers("", value) if outputs.shows_secret(each)]
-        if any(each.program != "printenv" or each.args[0].endswith(WORDS["never-sent"]) for each in shown):
-            yield "exfil.secret?", call.line()
-        sources = sources + [each for value in (*sent, *given.operands) for each in self.found.writers("", value)]
+        sources = call.sources() if sent or is_talker else []
+        sources = sources + [each for v in values for each in self.found.writers(call.cwd, v.rpartition("@")[2])]
+        files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
+        files += [(v.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for v in sent + named]
+        rules = {self.rule(word, each): plain(word) for word, each in files}
+        secrets = [each for each in sources if outputs.shows_secret(each)]
+        if {paths.SECRET, paths.ENV} & set(rules):
+            yield "exfil.secret", rules.get(paths.SECRET) or rules[paths.ENV]
+        elif paths.SENSITIVE in rules:
+            yield "exfil.secret?", rules[paths.SENSITIVE]
+        elif any(each.program != "printenv" or each.args[0].endswith(WORDS["never-sent"]) for each in secrets):
+            yield "exfil.secret" if any(each in call.sources() for each in secrets) else "exfil.secret?", call.line()
         is_shell = given.has("-e,-c,--exec,--sh-exec") or "exec:" in text.lower()
-        is_shell = is_shell or any(each.program in SHELLS for each in sources)
-        if is_shell and name in WORDS["talkers"]:
+        if is_talker and (is_shell or any(each.program in SHELLS for each in sources)):
             yield "remote.shell", call.line()
         if any(outputs.shows_environment(each) for each in sources):
             yield "exfil.environment", call.line()
-        is_fed = name in WORDS["talkers"] and (files or any(operator == "<" for operator, _ in call.redirections))
+        is_fed = is_talker and (files or any(operator == "<" for operator, _ in call.redirections))
         is_fed = is_fed or any(paths.is_system(paths.absolute(word, call.cwd, self.scope)) for word, _ in files if word)
         packed = [
             each for each in sources if each.program in WORDS["packers"] or each.verb()[0] in WORDS["git-histories"]

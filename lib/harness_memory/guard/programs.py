@@ -35,14 +35,13 @@ class Row:
         fields = [field.split() for field in text.split("|")]
         self.values: dict[str, str] = {}  # options that take one, with its kind
         self.changes: dict[str, str] = {}
-        self.keyed: dict[str, str] = {}
         self.operands: list[str] = []
         self.effects = fields[2:]
         self.is_single = "1dash" in fields[1]
         for token in fields[1]:
             name, equals, kind = token.partition("=")
             if equals and name:
-                (self.values if name[0] in "-/" else self.keyed)[name] = kind or "-"
+                self.values[name] = kind or "-"
             elif token[0] == "-" and ":" in token:
                 self.changes[token.partition(":")[0]] = token.partition(":")[2]
             elif token != "1dash":
@@ -104,7 +103,9 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
             found.operands += args[start : start + MAX_OPERANDS]
             found.places += range(start, len(args))
             break
-        if (arg[:1] != "-" or len(arg) == 1 or arg[1:2].isdigit()) and arg not in values and arg not in changes:
+        name, equals, value = arg.partition("=")
+        is_word = arg[:1] != "-" or len(arg) == 1 or arg[1:2].isdigit()
+        if is_word and name not in values and arg not in changes:
             if len(found.operands) < MAX_OPERANDS:
                 if before and "=" not in before:
                     found.unsure.add(len(found.operands))
@@ -112,7 +113,7 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
                 found.places.append(at - 1)
             before = ""
             continue
-        before, (name, equals, value) = arg, arg.partition("=")
+        before = arg
         found.flags += [arg, name] if equals else [arg]
         if arg[1:2] != "-" and arg not in values and name not in values and not (row and row.is_single):
             # `-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word
@@ -151,10 +152,6 @@ def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
     star = next((at for at, each in enumerate(kinds) if each[-1:] == "*"), len(kinds))
     after = len(kinds) - star - 1
     for at, word in enumerate(words):
-        key, equals, value = word.partition("=")
-        if row.keyed:
-            yield (row.keyed.get(key, "-"), value) if equals else ("-", word)
-            continue
         place = min(at, star)
         if at >= star and len(words) - at <= after and len(words) > 1:
             place = len(kinds) - (len(words) - at)
