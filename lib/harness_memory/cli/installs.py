@@ -94,9 +94,8 @@ def _words(command: str) -> list[str]:
 def _plugin(key: str, switched: str) -> Install:
     """Our plugin as the client has installed it; `switched` is a settings file that disables hooks."""
     config = os.path.dirname(settingsfile.locate("user", os.environ, os.path.expanduser("~"), ""))
-    installed = files.load_json(os.path.join(config, "plugins", "installed_plugins.json"), {"plugins": {}})
-    places = (installed or {"plugins": {}})["plugins"].get(key)
-    place = places[-1] if isinstance(places, list) and places and isinstance(places[-1], dict) else {}
+    installed = files.load_json(os.path.join(config, "plugins", "installed_plugins.json"), {"plugins": {"*": [{}]}})
+    place: dict[str, Any] = [{}, *(installed or {"plugins": {}})["plugins"].get(key, ())][-1]
     plugin = Install(str(place.get("installPath") or key), {"version": place.get("version")}, is_plugin=True)
     launcher = os.path.join(plugin.path, "hooks", "launch.sh")
     if not os.path.isfile(launcher):
