@@ -92,4 +92,4 @@ def test_rules_lists_what_became_of_each_and_what_had_to_be_said_again(world: Wo
     page = world.memory("rules").stdout
     assert "newest last: ▁▁▁▁▁▁▁▁▁▁▁█" in page
     assert "not reviewed: 2 rules" in page
-    assert "1 rule: followed 0, stopped 1, overridden 0, recurred 1" in world.memory("stats").stdout
+    assert world.json("stats")["rules"] == {"held": 1, "followed": 0, "stopped": 1, "overridden": 0, "recurred": 1}

@@ -164,9 +164,7 @@ def test_stats_counts_what_was_given_and_used(worked: World) -> None:
     reader = worked.work("Make the login form faster", "Faster now.", ("src/login.py",))
     value = worked.json("stats")
     assert value["sessions"] == 2
-    assert value["tokens_mean"] == round(sum(value["tokens"]) / 2) > 0
-    assert {"items", "used", "read", "edited", "named"} == {*value["kinds"]["menu"]}
-    page = worked.memory("stats").stdout
-    assert "tokens each on average" in page
-    assert "\nmenu " in page
+    assert value["tokens_mean"] > 0
+    assert {"injected", "used", "read", "edited", "named"} == {*value["kinds"]["menu"]}
+    assert " menu: injected 3, used 0, read 0, edited 0, named 0\n" in worked.memory("stats").stdout
     assert worked.memory("why", reader.id).code == 0

@@ -201,10 +201,14 @@ def page(value: Any) -> list[str]:
         return [line for each in value for line in ("", *page(each))][1:]
     rows = []
     for key, item in value.items():
-        lines = ["%s: %s" % pair for pair in item.items()] if isinstance(item, dict) else item
+        lines = ["%s: %s" % (name, _joined(each)) for name, each in item.items()] if isinstance(item, dict) else item
         lines = (lines or ["none"]) if isinstance(lines, list) else [lines] * (lines not in (None, ""))
         rows += [[" " * bool(at) or key.replace("_", " "), short(str(text))] for at, text in enumerate(lines)]
     return table(rows)
+
+
+def _joined(value: object) -> object:
+    return ", ".join("%s %s" % pair for pair in value.items()) if isinstance(value, dict) else value
 
 
 def cell(value: object) -> str:

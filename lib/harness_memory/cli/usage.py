@@ -12,7 +12,7 @@ from ..inject.injection import load_receipt
 from ..memory import briefing, ratings
 from ..session import sessions
 from .call import Call
-from .output import Refusal, bars, count, table
+from .output import Refusal, bars
 from .review import standing
 
 _CHARTED = 20
@@ -32,22 +32,15 @@ def stats(call: Call) -> int:
     receipts = [each for each in map(load_receipt, directories) if each.log]
     tokens = [sum(int(entry.get("tokens") or 0) for entry in each.log) for each in receipts]
     average = round(mean(tokens)) if tokens else 0
-    items = [item for each in receipts for item in each.items if not item.get("held")]
     kinds: dict[str, dict[str, int]] = {}
-    for item in items:
-        share = kinds.setdefault(item["kind"], dict.fromkeys(("items", "used", *_USES), 0))
-        for key in ("items", *["used", item["used"]] * bool(item["used"])):
+    for item in [item for each in receipts for item in each.items if not item.get("held")]:
+        share = kinds.setdefault(item["kind"], dict.fromkeys(("injected", "used", *_USES), 0))
+        for key in ("injected", *["used", item["used"]] * bool(item["used"])):
             share[key] += 1
-    lines = ["%s, %d tokens each on average" % (count(len(receipts), "session"), average), ""]
-    rows: list[list[object]] = [["KIND", "INJECTED", "USED", *map(str.upper, _USES)]]
-    rows += [[kind, *share.values()] for kind, share in kinds.items()]
-    lines = [*lines, *table(rows, right=(1, 2, 3, 4, 5))] if receipts else ["Nothing was injected into a session yet."]
-    value = {"sessions": len(receipts), "kinds": kinds, "tokens": tokens, "tokens_mean": average}
     held = [] if call.all_projects else standing(call)
     sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
-    said = ", ".join("%s %d" % each for each in sums.items())
-    lines += ["", "%s: %s" % (count(len(held), "rule"), said)] if held else []
-    return call.answer({**value, "rules": {"held": len(held), **sums}}, lines)
+    value = {"sessions": len(receipts), "tokens_mean": average, "kinds": kinds}
+    return call.answer({**value, "rules": {"held": len(held), **sums}})
 
 
 def rate(call: Call) -> int:
