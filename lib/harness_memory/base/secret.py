@@ -223,7 +223,7 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
 
 def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     """Whether a word in a sentence can only be a password or token: `m0nkeyBusiness7`, not `Base64Url`."""
-    if len(value) < 6 or len(value) > _CODE_MAX_CHARS or stands_in(value) or _is_code(value) or "/" in value[:1]:
+    if len(value) < 6 or stands_in(value) or _is_code(value):
         return False
     is_password, is_mixed = kind in ("password", "credential"), not value.islower() and not value.isupper()
     if is_near and is_password and len(value) > 9 and is_mixed and _surprises(value) * 2 > len(value):
@@ -233,24 +233,16 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
         return _is_random(value, 20)
     if kind in _WEAK and not is_password:
         return is_near and _is_random(value, 20)
-    triples = zip(value, value[1:], value[2:])
-    is_leet = any(a.isalpha() and b.isdigit() and c.islower() for a, b, c in triples) and not value.islower()
     is_word = not is_mixed and (value.isupper() or "-" in value or "_" in value)
-    is_chosen = is_plain and is_password and _is_unusual(value, True) and not is_word
-    is_id = not is_password and len(value) == 36 and value.count("-") == 4
-    is_random = is_leet or is_id or _surprises(value) > 5
-    return is_chosen or (is_near and is_random) or any(c in "!@$^&*?" for c in value[1:])
+    is_chosen = is_plain and is_password and not is_word
+    return is_chosen or (is_near and _surprises(value) > 5) or any(c in "!@$^&*?" for c in value[1:])
 
 
 def _is_random(value: str, least: int) -> bool:
-    """Whether digits and letters of both cases, or of one in a longer value, alternate as in no name, date or path."""
-    if not least <= len(value) <= _CODE_MAX_CHARS or not _TOKEN.issuperset(value) or "%" in value:
+    """Whether digits and letters alternate as in no name, date or path; a UUID is no secret by itself."""
+    if not least <= len(value) <= _CODE_MAX_CHARS or not _TOKEN.issuperset(value):
         return False
-    if value.count("-") == 4 and len(value) == 36:
-        return False
-    bare = value.strip("=")
-    is_mixed = any(c.isupper() for c in bare) and any(c.islower() for c in bare)
-    return _surprises(bare) * 5 >= len(bare) * 2 and (is_mixed or len(bare) >= 24) and any(c.isdigit() for c in value)
+    return _surprises(value) * 5 >= len(value) * 2 and not (value.count("-") == 4 and len(value) == 36)
 
 
 def _skip_blanks(text: str, at: int) -> int:
@@ -266,8 +258,6 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
     while text[escapes : escapes + 1] == "\\":
         escapes += 1
     if text[escapes : escapes + 1] not in _QUOTES:
-        if text.startswith(MARK, start):
-            return start, start + len(MARK), False
         for limit in (768, len(text)):  # a text may be full of names: few have a value that is longer
             piece = text[start : start + limit].translate(stops)
             word = "" if piece[:1].isspace() else (piece.split(None, 1) or [""])[0]
@@ -282,7 +272,7 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
     end = text.find("\n", first, first + _VALUE_MAX_CHARS)
     end = min(len(text), first + _VALUE_MAX_CHARS) if end < 0 or len(quote) == 3 else end
     close = text.find(quote, first, end)
-    while close > first and text[close - 1] == "\\" and text[close - 2] != "\\":
+    while close > first and text[close - 1] == "\\":
         close = text.find(quote, close + 1, end)
     return first, end if close < 0 else close, True
 
@@ -291,16 +281,15 @@ def stands_in(value: str) -> bool:
     """Not a secret in any place: empty, masked, a variable, a documentation word."""
     is_variable = value[:1] in ("$", "%") and (value.endswith("%") or value[1:2] in "{([" or value[1:].isidentifier())
     is_number = value[:2] == "0x" and len(value) < 12
-    if len(value) < 3 or len(set(value)) <= 2 or is_variable or is_number or value.startswith((MARK, *_REFERENCES)):
+    if len(set(value)) <= 2 or is_variable or is_number or value.startswith((MARK, *_REFERENCES)):
         return True
     bare = value.lstrip("^~#").replace(".", "")
-    if len(value) < 10 and bare != value and bare.isalnum() and (bare.isdigit() or value[0] in "^~#"):
-        return True  # a version, a colour
-    if len(value) > _CODE_MAX_CHARS or any(sign in value for sign in _MASKS):
-        return len(value) <= _CODE_MAX_CHARS
+    is_version = len(value) < 10 and bare != value and (bare.isdigit() or value[0] in "^~#")  # or a colour
+    if is_version or any(sign in value[:_CODE_MAX_CHARS] for sign in _MASKS):
+        return True
     digits = sum(c.isdigit() for c in value)
     words = _words(value) if digits < 4 else []  # `admin2024`: people choose a word and a year
-    is_name = digits < 3 and not _TELLING.isdisjoint(words)  # of a secret, not one
+    is_name = not _TELLING.isdisjoint(words)  # of a secret, not one
     is_name = is_name or (digits < 2 and any(word in value.lower() for word in ("pass", "pwd", "secret")))
     return is_name or (bool(words) and _WORDS.issuperset(words))
 
@@ -308,6 +297,8 @@ def stands_in(value: str) -> bool:
 def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     """Whether the value assigned to a secret's name is one; `strict` marks environment, option and query."""
     chosen = kind in ("password", "secret")  # by a person: it may be an ordinary word, which tokens never are
+    if len(value) > _CODE_MAX_CHARS:
+        return not quoted or " " not in value[:_CODE_MAX_CHARS]
     is_path = value.lstrip("~.")[:1] in ("/", "\\") and not _is_random(value, 32)
     if is_path or (value[1:3] in (":\\", ":/") and value[0].isalpha()) or stands_in(value):
         return False
@@ -326,8 +317,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     is_sample = len(value) < 10 and (value.islower() or value.isupper() or is_word)
     if value.isalpha() and (is_sample or not value.isascii()):
         return False  # what code calls a password is mostly a sample, or a word for it
-    is_code = "[" in value or (is_word and (len(value) < 30 or "." in value))
-    return len(value) >= 4 and (chosen or not is_code)
+    return len(value) >= 4 and (chosen or not is_word or (len(value) >= 30 and "." not in value))
 
 
 def _words(value: str) -> list[str]:
