@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2694,
     "recall": 1256,
     "inject": 534,
-    "guard": 3760,
+    "guard": 3756,
     "hook": 1027,
     "cli": 3128,
     "setup": 750,

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from .question import Question
 
 MAX_INNER_CHARS = 60_000  # of a file that the script writes
-MAX_NESTED = 50  # brackets and blocks
-MAX_DEPTH = 12  # shells within shells
+MAX_NESTED = 30  # brackets, blocks, and shells within shells
 MAX_SHOWN_WORDS = 60
 SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh csh tcsh".split())
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
@@ -130,7 +129,7 @@ class Shell(shell.Reader):
     """A shell that reads a text; a copy reads what has a state of its own."""
 
     elsewhere = branch = where = ""
-    nested = depth = 0
+    nested = 0
     is_kept = is_skipping = False  # skipping: nothing is recorded
     active: tuple[str, ...] = ()
     via: tuple[str, ...] = ()
@@ -506,9 +505,6 @@ class Shell(shell.Reader):
     def inside(self, text: str, via: str = "", where: str = "") -> Shell:
         """The shell that runs what a program was given."""
         inner = self.copy(text)
-        inner.depth += 1
-        if inner.depth > MAX_DEPTH:
-            raise TooMuch("nested too deeply")
         inner.via = (*self.via, via) if via else self.via
         inner.where = where or self.where
         inner.cwd = TILDE if where == REMOTE else "/" if where else self.cwd
