@@ -2,11 +2,8 @@
 
 A fact should not be worded as a story, or with a date that only holds on the day it is written. Where nothing gets
 lost, the opening of a story is dropped before its "that", and `yesterday`, `today`, `tomorrow` become days.
-
-    duplicate       the same words; case, punctuation and spaces aside
-    near-duplicate  nearly the same words; articles and plural endings aside
-    contradiction   perhaps: nearly the same words with another value, that is a number, a negation or a switch, or
-                    the same subject with another choice of one kind, as Postgres and MongoDB
+Duplicates have the same words, or nearly; a contradiction nearly the same words with another value (a number, a
+negation, a switch) or another choice of one kind, as Postgres and MongoDB.
 """
 
 from __future__ import annotations
@@ -37,7 +34,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 _OPENING = _pattern(
-    r"^(?:(?:%(openers)s),?\s+)?(?:(?:%(people)s)(?:'ve| have| had)?(?: just| finally| also)? (?:%(learned)s)|%(turns)s)"
+    r"^(?:(?:%(openers)s),?\s+)?"
+    r"(?:(?:%(people)s)(?:'ve| have| had)?(?: just| finally| also)? (?:%(learned)s)|%(turns)s)"
     r"(?:,? that\b|:|,)\s*(?=\S+ \S)"
 )
 _STORY = _pattern(
@@ -47,7 +45,8 @@ _STORY = _pattern(
 _RELATIVE = _pattern(
     r"`[^`]*(?:`|$)|(?P<date>\b(?:%(moments)s)|\b(?:%(numbers)s) (?:%(units)s)s? (?:ago|from now|earlier)"
     r"|(?<!\bthe )\b(?:last|past|previous|next|this|coming) (?:%(periods)s|%(weekdays)s)"
-    r"|\b(?:by|until|since) (?:%(weekdays)s)(?! \d)|\b(?:early|late|later|earlier|end of) (?:this|the|next|last) (?:%(units)s))"
+    r"|\b(?:by|until|since) (?:%(weekdays)s)(?! \d)"
+    r"|\b(?:early|late|later|earlier|end of) (?:this|the|next|last) (?:%(units)s))"
     r"\b(?!')(?!\W{0,3}\d{4}-\d\d)"
 )
 _STOP, _VALUE, _LINKING, _NEGATIONS = map(_pattern, ("%(stop)s", "%(value)s", "%(linking)s", "%(negations)s"))
