@@ -11,7 +11,7 @@ from .text import one_line
 _ROLES = ("system", "human", "user", "assistant", "developer", "tool", "claude", "claude code", "ai", "agent", "model")
 # What makes a sentence an order to the model.
 _ORDERS = """
-    new_instructions: you_are_now you_must system_prompt do_not_tell_the_user without_asking run_this_now
+    new_instructions: you_are_now you_must system_prompt do_not_tell_the_user run_this_now
     run_this_command run_the_following execute_this_now execute_this_command execute_the_following
 """
 # Words for "ignore" or "do not tell", and for "instruction" or "user", that do so together.
