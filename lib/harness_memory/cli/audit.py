@@ -8,7 +8,6 @@ from ..audit import trail
 from ..base import clock
 from ..session import episode
 from .call import Call
-from .output import count, short
 
 
 def show(call: Call) -> int:
@@ -24,15 +23,9 @@ def show(call: Call) -> int:
 
 
 def verify(call: Call) -> int:
-    findings = trail.verify(call.project.dir, episode.audit_heads(call.project.dir))
-    total = count(findings.count, "event"), count(len(trail.paths(call.project.dir)), "file")
-    lines, broken = ["%s in %s, the chain is whole. Last: %s" % (*total, findings.head or "none")], None
-    if findings.torn:
-        lines.append("A writer was killed in mid-line %s. No recorded event is lost." % count(findings.torn, "time"))
+    findings, broken = trail.verify(call.project.dir, episode.audit_heads(call.project.dir)), None
     if findings.problem:
-        broken = {"file": findings.path, "line": findings.line or None, "what": findings.problem}
-        broken["remedy"] = trail.REMEDY
-        where = short(findings.path) + (":%d" % findings.line if findings.line else "")
-        lines = ["%s: %s.\n%s." % (where, findings.problem, trail.REMEDY)]
-    value = {"is_whole": broken is None, "events": findings.count, "head": findings.head or None}
-    return call.answer({**value, "torn": findings.torn, "broken": broken}, lines, 1 if broken else 0)
+        broken = {"file": findings.path, "line": findings.line, "what": findings.problem, "remedy": trail.REMEDY}
+    value = {"chain": "broken" if broken else "whole", "events": findings.count, "head": findings.head or None}
+    # A writer that was killed left part of a line; no recorded event is lost by it.
+    return call.answer({**value, "torn_lines": findings.torn, "broken": broken}, code=1 if broken else 0)

@@ -52,8 +52,7 @@ def team(call: Call) -> int:
     copy = call.shelf("project").archived(note.slug, call.now)
     files.write(copy, data, durable=True)
     files.erase(note.path)
-    text = "Removed %s. A copy is in %s" % (short(note.path), short(copy))
-    return call.answer({"note": note.ref, "archived": copy}, [text])
+    return call.answer({"removed": note.path, "copy": copy})
 
 
 def export(call: Call) -> int:
