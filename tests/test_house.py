@@ -75,10 +75,10 @@ PACKAGES = {
     "inject": 534,
     "guard": 3756,
     "hook": 1027,
-    "cli": 3128,
+    "cli": 3118,
     "setup": 750,
 }
-FOLDERS = {"hooks": 133, "tests": 14832, "bench": 2500}
+FOLDERS = {"hooks": 133, "tests": 14829, "bench": 2500}
 LOADED = {"session_start": 3677, "user_prompt_submit": 4175, "stop": 4252, "pre_tool_use": 851}
 
 

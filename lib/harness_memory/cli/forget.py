@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import Any, Iterator
+from typing import Any
 
 from ..audit import trail
 from ..base import clock, files, settings
@@ -20,10 +20,10 @@ from ..notes.note import Note
 from ..project import identity
 from .call import Call, is_person
 from .notes import described
-from .output import Refusal, count, cut, line, short, some
+from .output import Refusal, page, short, some
 from .retention import config_dir
 
-_SHOWN = 12
+_SHOWN = 30
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
@@ -54,7 +54,10 @@ def forget(call: Call) -> int:
     left = [*forgetting.holding(tops, is_hit)] if is_hit and call.yes else []
     in_trail = [*forgetting.holding([os.path.join(call.project.dir, settings.SECURITY_DIR)], is_hit)] if is_hit else []
     end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
-    lines = [*_lines(report), "", end] if is_any else ["Nothing that is remembered here matches."]
+    shown = {
+        kind: some([text for row in rows for text in _texts(row)], _SHOWN) for kind, rows in report.items() if rows
+    }
+    lines = [*page(shown), "", end] if is_any else ["Nothing that is remembered here matches."]
     if call.yes and (sessions or archived or held):
         transcripts = os.path.join(config_dir(), backfill.PROJECTS_DIR)
         lines.append("Claude Code's own transcripts stay as they are, in %s" % short(transcripts))
@@ -87,15 +90,11 @@ def _choose(
     return [each for each in things if isinstance(each, Record)], notes, archived, []
 
 
-def _lines(report: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
-    """What goes, for a person."""
-    for kind, rows in report.items():
-        texts = []
-        for row in rows:
-            parts = [row.get("id"), row.get("started"), row.get("headline"), row.get("note"), row.get("description")]
-            name = " ".join(filter(None, parts)) or short(row["file"]) + " (the whole file)" * row["removed"]
-            texts.append("  " + "\n    ".join(cut(line(text), 100) for text in [name, *row.get("passages", ())[:3]]))
-        yield from [count(len(rows), kind.rstrip("s")) + ":", *some(texts, _SHOWN, "  ")] if rows else []
+def _texts(row: dict[str, Any]) -> list[str]:
+    """What goes, for a person: a session or note by name, or a file and what holds the text in it."""
+    parts = [row.get("id"), row.get("started"), row.get("headline"), row.get("note"), row.get("description")]
+    name = " ".join(filter(None, parts)) or short(row["file"]) + " (the whole file)" * row["removed"]
+    return [name, *("  " + text for text in row.get("passages", ())[:3])]
 
 
 def _carry_out(

@@ -16,7 +16,7 @@ from ..memory.records import Record
 from ..project import identity
 from ..session import sessions
 from .call import Call, is_in_session
-from .output import Refusal, count, line, short
+from .output import Refusal, count, short
 
 _STAYS = {archives.WENT_ON: "it went on here afterwards", archives.FORGOTTEN: "to finish that: forget ID --yes"}
 _STOP = "no session for a year, so the clock may be wrong. If not: --older-than 30d"
@@ -137,6 +137,5 @@ def adopt(call: Call) -> int:
         raise Refusal("%s already has the memory of its repository. Nothing was changed." % short(project.root))
     call.prepare(with_project=False)
     memory = identity.adopt(call.root, project, clock.iso(call.now))
-    text = "%s shares the memory of %s from its next session on." % (short(project.root), line(project.remote))
-    left = "What was recorded here before stays in %s." % short(project.dir)
-    return call.answer({"memory": memory}, [text, *[left] * os.path.isdir(project.dir)])
+    left = project.dir if os.path.isdir(project.dir) else None
+    return call.answer({"shared_from_the_next_session": memory, "remote": project.remote, "before_that": left})
