@@ -54,10 +54,9 @@ def forget(call: Call) -> int:
     left = [*forgetting.holding(tops, is_hit)] if is_hit and call.yes else []
     in_trail = [*forgetting.holding([os.path.join(call.project.dir, settings.SECURITY_DIR)], is_hit)] if is_hit else []
     end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
-    shown = {
-        kind: some([text for row in rows for text in _texts(row)], _SHOWN) for kind, rows in report.items() if rows
-    }
-    lines = [*page(shown), "", end] if is_any else ["Nothing that is remembered here matches."]
+    texts = {kind: [text for row in rows for text in _texts(row)] for kind, rows in report.items() if rows}
+    shown = page({kind: some(each, _SHOWN) for kind, each in texts.items()})
+    lines = [*shown, "", end] if is_any else ["Nothing that is remembered here matches."]
     if call.yes and (sessions or archived or held):
         transcripts = os.path.join(config_dir(), backfill.PROJECTS_DIR)
         lines.append("Claude Code's own transcripts stay as they are, in %s" % short(transcripts))

@@ -138,4 +138,5 @@ def adopt(call: Call) -> int:
     call.prepare(with_project=False)
     memory = identity.adopt(call.root, project, clock.iso(call.now))
     left = project.dir if os.path.isdir(project.dir) else None
-    return call.answer({"shared_from_the_next_session": memory, "remote": project.remote, "before_that": left})
+    value = {"memory": memory, "remote": project.remote, "left": left}
+    return call.answer({**value, "note": "This folder shares that memory from its next session on."})
