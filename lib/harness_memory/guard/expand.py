@@ -78,7 +78,9 @@ class Call:
         return self.args[places[skipped] :] if skipped < len(places) else []
 
     def line(self) -> str:
-        return " ".join([shell.plain(word) or "''" for word in (self.program, *self.args[:MAX_SHOWN_WORDS])])
+        via = programs.row_of("".join(self.via[-1:]))
+        head = [self.via[-1] + ":"] if via and via.has_code else []  # python: rm -rf x
+        return " ".join([*head, *(shell.plain(word) or "''" for word in (self.program, *self.args[:MAX_SHOWN_WORDS]))])
 
     def sources(self) -> list[Call]:
         """The calls whose output it reads."""

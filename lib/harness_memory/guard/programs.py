@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .shell import UNKNOWN, table
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,16 +13,6 @@ TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES: dict[str, str] = globals().get("TABLES") or {
     name: line for line in table(TABLES_FILE) for name in line.partition("|")[0].split()
 }
-
-# Words that a service obeys by destroying something; the second half means little to a program that we do not know.
-SEVERE = frozenset(
-    "delete destroy terminate purge wipe nuke erase deprovision decommission undeploy teardown truncate drop".split()
-)
-DESTROYS = SEVERE | frozenset("del deregister disable revoke reset flush uninstall undefine detach kill".split())
-_EXCUSES = frozenset(
-    "--help --dry-run --dryrun -dry-run --whatif -whatif --preview-only --generate-cli-skeleton".split()
-)
-_VERSIONED = frozenset("python pypy node ruby perl php pip lua clang gcc psql java ipython".split())
 MAX_OPERANDS = 400
 RUNS = {"run": "", "in": "container", "text": "", "remote": "remote"}  # where
 
@@ -78,7 +69,7 @@ def known_as(name: str) -> str:
     if name in TABLES:
         return name
     base = name.rstrip("0123456789.")
-    if base in _VERSIONED or name.startswith("python"):
+    if base in WORDS["versioned"] or name.startswith("python"):
         return base if base in TABLES else "python"
     return "mkfs" if name.startswith("mkfs.") else name[1:] if name[:1] == "g" and name[1:] in TABLES else name
 
@@ -168,7 +159,11 @@ def command_at(name: str, effect: list[str], given: Arguments) -> int:
 def effect_of(name: str, row: Row, given: Arguments) -> str:
     """The rule of the first effect that applies to a call."""
     is_help = given.flags[-1:] == ["-h"] and "-h" not in row.values and len(row.effects) > 1
-    if is_help or "help" in given.operands[:2] or not _EXCUSES.isdisjoint([flag.lower() for flag in given.flags]):
+    if (
+        is_help
+        or "help" in given.operands[:2]
+        or not {flag.lower() for flag in given.flags}.isdisjoint(WORDS["excuses"])
+    ):
         return ""
     ours = [effect for effect in row.effects if effect[0] not in RUNS]
     return next((effect[0] for effect in ours if applies(name, effect, given) >= 0), "")
@@ -215,13 +210,15 @@ def _is_one(alternatives: str, word: str) -> bool:
     return False
 
 
-def is_destroying(word: str, words: frozenset[str] = DESTROYS) -> bool:
-    return not words.isdisjoint(word.replace("_", "-").replace(":", "-").replace(".", "-").split("-"))
+def is_destroying(word: str, words: tuple[str, ...] = WORDS["severe"] + WORDS["destroying"]) -> bool:
+    return not set(word.replace("_", "-").replace(":", "-").replace(".", "-").split("-")).isdisjoint(words)
 
 
 def unknown_effect(word: str, args: list[str]) -> bool:
     """Whether a program without a row gets an order to destroy something: `acme buckets delete b`."""
-    if "/" in word or "." in word or not _EXCUSES.isdisjoint(args):
+    if "/" in word or "." in word or not set(args).isdisjoint(WORDS["excuses"]):
         return False
     operands = [arg for arg in args[:8] if arg[:1] != "-"]
-    return any(is_destroying(each.lower(), SEVERE) and len(each) < 30 and "=" not in each for each in operands[:3])
+    return any(
+        is_destroying(each.lower(), WORDS["severe"]) and len(each) < 30 and "=" not in each for each in operands[:3]
+    )

@@ -21,9 +21,7 @@ HINTS = """
 # What a script may be made of.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./,:=@+%;&|\n")
 _PROGRAMS = frozenset(
-    """
-    ls pwd cd echo true date whoami which mkdir pytest tsc eslint prettier ruff mypy black jest vitest mocha
-    """.split()
+    "ls pwd cd echo true date whoami which mkdir pytest tsc eslint prettier ruff mypy black jest vitest mocha".split()
 )
 _VERBS = {
     "git": frozenset("status log diff show add commit fetch pull branch rev-parse ls-files remote describe".split()),

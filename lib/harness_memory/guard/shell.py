@@ -57,7 +57,10 @@ class Budget:
 
 def plain(word: str) -> str:
     """A word as a person would write it."""
-    return word if word.isascii() else word.translate(PLAIN)
+    if word.isascii():
+        return word
+    head, pipe, rest = word.partition(UNKNOWN + "/dev/fd/")  # what a call printed
+    return (head + UNKNOWN + rest.lstrip("0123456789") if pipe else word).translate(PLAIN)
 
 
 def unescaped(text: str) -> str:
