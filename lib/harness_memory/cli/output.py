@@ -204,7 +204,7 @@ def page(value: Any) -> list[str]:
         lines = ["%s: %s" % (name, _joined(each)) for name, each in item.items()] if isinstance(item, dict) else item
         lines = (lines or ["none"]) if isinstance(lines, list) else [lines] * (lines not in (None, ""))
         rows += [[" " * bool(at) or key.replace("_", " "), short(str(text))] for at, text in enumerate(lines)]
-    return table(rows)
+    return table(rows) if rows else []
 
 
 def _joined(value: object) -> object:
