@@ -157,7 +157,7 @@ def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = F
     except _MISSING:
         return None
     try:
-        data = os.read(fd, limit + 1)
+        data = os.read(fd, min(os.fstat(fd).st_size, limit) + 4096)
     finally:
         os.close(fd)
     if len(data) > limit:

@@ -37,7 +37,10 @@ if not TABLES:
     for _row in _tables["rules"]:
         for _name, _pattern in _tables["pieces"]:
             _row[2] = _row[2].replace("<%s>" % _name, _pattern)
-    _rules = [(*head.partition("&")[::2], tuple(row)) for row in _tables["rules"] for head in row[1].split("|") if head]
+    _rules: dict[str, Any] = {}  # by the second literal, which most of them share
+    for _row in _tables["rules"]:
+        for _head in filter(None, _row[1].split("|")):
+            _rules.setdefault(_head.partition("&")[2], []).append((_head.partition("&")[0], tuple(_row)))
     _names = [
         {word.replace("+", " "): kind for kind, words in _tables[name] for word in words.split()}
         for name in ("names", "names beyond ASCII")
@@ -64,7 +67,7 @@ def redact(text: str) -> str:
 
 def _spans(text: str) -> Iterator[Span]:
     """The secrets of a text, those that are known by their own form first."""
-    rows = [row for head, other, row in _RULES if head in text and other in text]
+    rows = [row for other, heads in _RULES.items() if other in text for head, row in heads if head in text]
     if "@" in text and any("@" in rest[:1024].partition("/")[0] for rest in text.split("://")[1:]):
         rows += _URLS
     words = text.encode("utf-8", "surrogatepass").translate(_SPLIT).split()

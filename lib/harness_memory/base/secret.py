@@ -122,7 +122,7 @@ def _surprises(value: str) -> int:
     return sum(
         a.isdigit() != b.isdigit() or (a.islower() and b.isupper()) or (a.isalpha() and (a + b).lower() not in _PAIRS)
         for a, b in zip(value, value[1:])
-        if b.isalnum() or a.isdigit()
+        if a + b not in _PAIRS and (b.isalnum() or a.isdigit())
     )
 
 
