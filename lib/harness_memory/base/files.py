@@ -212,7 +212,7 @@ def load_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES)
 
 def is_same(path: str, data: bytes) -> bool:
     try:
-        return read(path) == data
+        return read_part(path, 512) == data[:512] and read(path) == data
     except OSError:
         return False
 

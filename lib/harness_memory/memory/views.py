@@ -105,9 +105,9 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     last = jsontext.loads(chains[0].text) if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
+    opening, end = (b'"threads": [\n    ', b"\n  ]\n}\n") if chains else (b'"threads": [', b"]\n}\n")
     lines = b",\n    ".join([thread.text for thread in chains[:VIEW_ROWS]])
-    listed = b"[\n    %b\n  ]" % lines if lines else b"[]"
-    texts[_CONVERSATION_PATH] = b'%b,\n  "threads": %b\n}\n' % (head[: -len("\n}\n")], listed)
+    texts[_CONVERSATION_PATH] = b"".join([head[: -len("\n}\n")], b",\n  ", opening, lines, end])
     texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
     return texts
 
