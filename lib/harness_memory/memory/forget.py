@@ -40,7 +40,7 @@ _NAMES = frozenset(
 )
 # What other sessions may have been shown of one.
 _SHOWN = ("headline", "title", "asked", "decisions", "learnings", "rules", "what_remains", "tasks", "passages")
-_PHRASE_CHARS = 12  # a shorter one is nobody's own
+_PHRASE_CHARS = 12  # a shorter one may be of any session
 _MENTIONS = ("/%s.md)", "] %s: ", " %s] ", "show %s")
 
 

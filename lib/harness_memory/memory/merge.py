@@ -3,7 +3,7 @@
     episodes, WORK        the file of the side on which the session ended later
     SIGNALS/*.jsonl       the lines of both, but those that one of them removed
     SECURITY, archives    the longer one
-    forgotten.json        what either forgot; such a session goes, unless it went on afterwards
+    forgotten.json        what either forgot; the session goes, unless it went on afterwards
     progress/<task>.json  the checkpoints of both, the rest from the one updated last
     project.json          what identifies it anywhere; paths and inodes stay on their machine
     all that people curate    the newer; deleting counts as a change, and the other version of a page is archived
@@ -128,7 +128,7 @@ class Merged:
         return winner or None
 
     def _needless(self) -> set[str]:
-        """Former versions that nobody misses: the page was deleted later, or replaced by someone who had seen it."""
+        """Former versions that are not needed: the page was deleted later, or replaced by someone who had seen it."""
         ends = {key[:8]: clock.stamp(at) for key, (at, sha) in self.versions.items() if not sha}
         pages = {_mark(path)[:8]: path for path in self.base if rule_of(path) == PAGE}
         needless = set()
@@ -258,7 +258,7 @@ def record_versions(root: str, now: float) -> None:
     for name in [name for name in _listed(root) if rule_of(name) in (PAGE, CURATED)]:
         at, sha = _state(table, name)
         data = files.read(os.path.join(root, name), settings.ARCHIVE_MAX_BYTES) or b""
-        if blob_id(data) != sha:  # a change follows what it changed, whatever the clock says
+        if blob_id(data) != sha:  # a change is later than what it changed, even if the clock was set back
             at = max(clock.fine_iso(files.modified(os.path.join(root, name))), _after(at))
         result[name] = [at, blob_id(data)]
     for name in {*table} - {*result}:

@@ -7,7 +7,7 @@ A project is named by the first of these identities that it has; its id is `<slu
     dir:<real path of the directory>
 
 It keeps the memory of an earlier identity (a remote was added, `git init` was run, the directory was moved) on evidence
-alone, because a path may by now hold something else, and a remote is a claim of whoever made the folder. A path that a
+alone, because a path may by now hold something else, and a remote is only a claim of the folder. A path that a
 memory has not seen joins the one of its remote if the repository there has a commit on record, or by `adopt`. Where
 the memory under an identity is another project's, the next number is tried (`git#2:/p`, `remote#2:…`).
 

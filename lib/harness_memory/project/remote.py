@@ -34,7 +34,7 @@ def normalize(url: str, base: str = "") -> str:
         name = _network(scheme, rest)
     elif ":" not in head or (os.name == "nt" and os.path.splitdrive(url)[0]):
         name = _local(os.path.join(base, url))
-    else:  # `user@host:path`, as git reads it: the host ends at the first colon, whatever follows
+    else:  # `user@host:path`, as git reads it: the host ends at the first colon
         host, _, path = url.partition(":")
         if {"@", ":"} <= {*path.partition("/")[0]}:  # perhaps meant as a password: no part of it goes into a name
             path = hexdigest(path)[:16]
