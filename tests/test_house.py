@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2694,
     "recall": 1256,
     "inject": 534,
-    "guard": 3756,
+    "guard": 3755,
     "hook": 1027,
     "cli": 3118,
     "setup": 750,

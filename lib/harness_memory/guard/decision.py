@@ -119,10 +119,9 @@ def reply(tier: str, text: str) -> bytes:
 
 def _is_attended(env: Environment, payload: dict[str, Any]) -> bool:
     """Whether a user can answer a question."""
-    if payload.get("permission_mode") == "dontAsk":
-        return False
     attended = env.get(settings.ENV_ATTENDED)
-    return attended != "0" if attended else not env.get(settings.ENV_ENTRYPOINT).startswith("sdk")
+    is_here = attended != "0" if attended else not env.get(settings.ENV_ENTRYPOINT).startswith("sdk")
+    return is_here and payload.get("permission_mode") != "dontAsk"
 
 
 def _record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool:

@@ -16,7 +16,7 @@ MAX_SAID_CHARS = 1 << 16
 
 
 def fetches(call: Call) -> bool:
-    return call.program in WORDS["fetchers"] and "--version" not in call.args and "--help" not in call.args
+    return call.program in WORDS["fetchers"] and {"--version", "--help"}.isdisjoint(call.args)
 
 
 def decodes(call: Call) -> bool:
@@ -68,11 +68,9 @@ def said(call: Call, found: Trace) -> str | None:
     if name == "cat":
         text = found.files.get(joined(call.cwd, args[0]))  # type: ignore[assignment]
         return text if isinstance(text, str) else None
-    if name == "dirname":
-        return args[0].rstrip("/").rpartition("/")[0] or ("/" if args[0].startswith("/") else ".")
-    if name in ("which", "basename"):
-        return args[0].rstrip("/").rpartition("/")[2]
-    return joined(call.cwd, args[0]) if name in ("realpath", "readlink") else None
+    head, _, tail = args[0].rstrip("/").rpartition("/")
+    parts = {"dirname": head or ("/" if args[0][:1] == "/" else "."), "basename": tail, "which": tail}
+    return joined(call.cwd, args[0]) if name in ("realpath", "readlink") else parts.get(name)
 
 
 def found_by(call: Call) -> list[str]:

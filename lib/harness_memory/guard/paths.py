@@ -173,22 +173,24 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     if below.startswith(WORDS["sensitive-home"]):
         return SENSITIVE
     project = scope.places[1]
-    if is_within(path, project) and not set(WORDS["fixtures"]).isdisjoint(path[len(project) :].split("/")[:-1]):
+    is_ours = is_within(path, project)
+    if is_ours and not set(WORDS["fixtures"]).isdisjoint(path[len(project) :].split("/")[:-1]):
         return ""  # made for tests, or part of a package
     is_key = name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
     if name in WORDS["secret-names"] or is_key:
         return SECRET
-    return ENV if is_env(name) else SENSITIVE if _is_sensitive(path, name, local) else ""
+    is_sensitive = _is_sensitive(path, name, local[:3] == "~/." and not is_ours)
+    return ENV if is_env(name) else SENSITIVE if is_sensitive else ""
 
 
-def _is_sensitive(path: str, name: str, local: str) -> bool:
+def _is_sensitive(path: str, name: str, is_hidden: bool) -> bool:
     if name in WORDS["sensitive-names"] or path.startswith("/etc/sudoers") or path.endswith(WORDS["secret-anywhere"]):
         return True
     if name.endswith(WORDS["sensitive-suffixes"]):
         is_public = name.endswith((".pem", ".key")) and any(part in name for part in WORDS["harmless-key"])
         return not (is_public or len(name) < 5 or path.startswith("/etc/ssl/certs/"))
     *words, suffix = name.replace("-", ".").replace("_", ".").split(".")
-    kinds = WORDS["home-secret-words"] if local[:3] == "~/." else WORDS["secret-stems"]
+    kinds = WORDS["home-secret-words"] if is_hidden else WORDS["secret-stems"]
     is_named = not {suffix, *words}.isdisjoint(kinds) and suffix in WORDS["data-suffixes"] + kinds
     is_named = is_named and set(words).isdisjoint(WORDS["harmless-env"])
     is_json = suffix == "json" and any(part in "".join(words) for part in WORDS["json-secrets"])
