@@ -65,14 +65,13 @@ def places(text: str, rows: Iterable[tuple[str, str, str]]) -> Iterator[Span]:
 def _is_harmless(kind: str, secret: str) -> bool:
     if kind == "cookie":  # `sid=abcdef123456` opens something, `theme=dark` does not
         values = [part.partition("=")[2] for part in secret.split(";")]
-        bare = [value for value in values if len(value) >= 10 and not {"_", " "} & {*value}]
-        return not any(sum(c.isdigit() for c in v) > 1 for v in bare) and not any(_is_random(v, 16) for v in values)
+        return not any(len(value) >= 10 and sum(c.isdigit() for c in value) > 1 for value in values)
     if kind == "webhook":
         return sum(c.isdigit() for c in secret) < 5
     if kind == "token":
         return not _is_random(secret, 20)
     if kind in ("password", "secret", "authorization"):
-        return stands_in(secret) or (kind == "authorization" and _is_code(secret))
+        return stands_in(secret)
     return "EXAMPLE" in secret
 
 
@@ -155,7 +154,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     is_glued = text[start - 1] == "="
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _STOPS)
-    if (quoted or not text.startswith("</", last)) if sign == ">" else sign == "==" and not quoted:
+    if (sign == ">" and not text.startswith("</", last)) or (sign == "==" and not quoted):
         return None
     is_option = option and (is_glued or last - first >= 10)
     strict = is_env or is_query or is_option
@@ -164,11 +163,11 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     if not quoted and (is_type or (value.isdigit() and text[end : end + 1] in _QUOTES)):  # a password would be quoted
         return None
     if kind in _WEAK and not _is_random(value, 20) and (is_glued or kind != "credential"):
-        is_long = len(value) >= 12 and _TOKEN.issuperset(value) and any(c.isdigit() for c in value)
+        is_long = len(value) >= 12 and any(c.isdigit() for c in value)
         return (first, last, kind) if (is_env or is_query) and is_long and not stands_in(value) else None
     if is_secret(value, quoted=quoted, strict=strict, kind=kind):
         return first, last, kind
-    return _in_sentence(text, start, name, kind) if sign == ":" and not quoted else None
+    return _in_sentence(text, start, name, kind) if sign == ":" else None
 
 
 def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
@@ -232,7 +231,7 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     if not (has_letter and has_digit) or not _CODE_SIGNS.isdisjoint(value):
         return _is_random(value, 20)
     if kind in _WEAK and not is_password:
-        return is_near and _is_random(value, 20)
+        return _is_random(value, 20)
     is_word = not is_mixed and (value.isupper() or "-" in value or "_" in value)
     is_chosen = is_plain and is_password and not is_word
     return is_chosen or (is_near and _surprises(value) > 5) or any(c in "!@$^&*?" for c in value[1:])
@@ -300,12 +299,12 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     if len(value) > _CODE_MAX_CHARS:
         return not quoted or " " not in value[:_CODE_MAX_CHARS]
     is_path = value.lstrip("~.")[:1] in ("/", "\\") and not _is_random(value, 32)
-    if is_path or (value[1:3] in (":\\", ":/") and value[0].isalpha()) or stands_in(value):
+    if is_path or value[1:3] in (":\\", ":/") or stands_in(value):
         return False
     if value.isdigit():
         return chosen and len(value) >= 4
     if not quoted:
-        is_constant = "_" in value and value.isupper() and value.isidentifier() and not strict
+        is_constant = "_" in value and value.isupper() and not strict
         is_long = len(value) >= (4 if chosen or not value.isalpha() else 8)
         return not _is_code(value) and not is_constant and (is_long if strict else _is_unusual(value, chosen))
     if value[0] == " " or (value[0] in ".)," and "(" in value):
@@ -314,8 +313,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
         words = _words(value)
         return len(words) > 2 - strict and not value[0].isupper() and _TELLING.isdisjoint(words)
     is_word = not any(c.isdigit() for c in value) and _surprises(value) * 3 < len(value)
-    is_sample = len(value) < 10 and (value.islower() or value.isupper() or is_word)
-    if value.isalpha() and (is_sample or not value.isascii()):
+    if value.isalpha() and (is_word or len(value) < 10 or not value.isascii()):
         return False  # what code calls a password is mostly a sample, or a word for it
     return len(value) >= 4 and (chosen or not is_word or (len(value) >= 30 and "." not in value))
 
@@ -329,22 +327,19 @@ def _words(value: str) -> list[str]:
 
 def _is_code(value: str) -> bool:
     head, call, _ = value.replace("[0]", "").replace("[1]", "").partition("(")
-    if call or value[-1] in "[{(" or value.startswith(("--", "*", "!")):
+    if call:
         return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
     head, index, _ = value.partition("[")
     parts = head.split(".")
     is_telling = not _TELLING.isdisjoint(_words(value)) or not any(_is_unusual(part, False) for part in parts)
-    is_name = bool(index) or (len(parts) > 1 and is_telling)
-    return is_name and all(part.isidentifier() for part in parts)
+    return (bool(index) or (len(parts) > 1 and is_telling)) and all(part.isidentifier() for part in parts)
 
 
 def _is_unusual(value: str, chosen: bool) -> bool:
     bare = value.replace("_", "").replace("-", "")
     if bare.isalpha():
         return len(value) >= (20 if "-" in value else 32)
+    has_digit = any(c.isdigit() for c in value)
     if chosen:
-        is_odd = any(c.isdigit() or c in "!@#^~+=$%/" for c in value) or _surprises(value) * 2 > len(value) > 9
-        return len(value) >= 5 and is_odd
-    word = bare.rstrip("0123456789")
-    is_word_and_number = len(bare) < 12 and word.isalpha() and len(word) > 2
-    return len(value) >= 8 and any(c.isdigit() for c in value) and not is_word_and_number
+        return has_digit or any(c in "!@#^~+=$%/" for c in value) or _surprises(value) * 2 > len(value) > 9
+    return has_digit and len(bare) >= 12
