@@ -65,7 +65,7 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2357,
+    "base": 2355,
     "project": 569,
     "audit": 223,
     "session": 2348,
