@@ -38,11 +38,11 @@ class Entry:
 
     __slots__ = ("chosen", "head", "is_work", "item", "key", "lead", "name", "places", "record", "texts")
 
-    def __init__(self, record: Record, texts: list[str], item: Item) -> None:
+    def __init__(self, record: Record, texts: list[str], item: Item, mark: str = "") -> None:
         is_session = record.kind == SESSION
         self.name = day_and_id(record.id)[1] if is_session else record.id.rpartition("/")[2]
         scope = record.id.partition("/")[0] + " " if record.id.startswith(("user/", settings.TEAM_SCOPE + "/")) else ""
-        self.head = "- [%s %s%s] " % (record.day, "" if is_session else scope + record.kind + " ", self.name)
+        self.head = "- [%s %s%s%s] " % (record.day, "" if is_session else scope + record.kind + " ", self.name, mark)
         self.record, self.texts, self.item = record, texts, item
         self.lead, self.is_work = cut(record.line, _LEAD_CHARS), is_session and bool(record.files)
         self.places = [(worth, at) for worth, at in item.passages if at < len(texts) and worth >= _WORTH_MIN]
@@ -135,18 +135,20 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
     )
     items, near = passages.pick(source, query, run.now, is_unwanted, most)
     records = [source.record(item.number) for item in items]
-    entries = [Entry(record, _texts(run, record), item) for record, item in zip(records, items)]
+    entries = [_entry(run, record, item) for record, item in zip(records, items)]
     return [entry for entry in entries if entry.key not in injected.recalled], near
 
 
-def _texts(run: Run, record: Record) -> list[str]:
-    """The passages of a document, as they are indexed."""
+def _entry(run: Run, record: Record, item: Item) -> Entry:
+    """A document with its passages, as they are indexed."""
     if record.kind == SESSION:
         value = episode.load(run.project_dir, record.id)
-        return of_session(value) if value else []
+        return Entry(record, of_session(value) if value else [], item)
     if record.kind == NOTE:
-        from ..notes import note
+        from ..notes.note import parse
 
-        text = files.read_text(cache.path_of(run.store_root, run.project_dir, record, run.root))
-        return lines("\n".join(note.parse(record.id.rpartition("/")[2], text).body))
-    return []
+        scope, _, slug = record.id.rpartition("/")
+        note = parse(slug, files.read_text(cache.path_of(run.store_root, run.project_dir, record, run.root)))
+        note.scope = scope
+        return Entry(record, lines("\n".join(note.body)), item, note.mark(run.root, run.now))
+    return Entry(record, [], item)

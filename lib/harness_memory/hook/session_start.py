@@ -47,7 +47,7 @@ def handle(run: Run) -> dict[str, Any] | None:
             from ..recall import cache
 
             with health.noted(run.store_root, "recall"):
-                cache.open_source(run.store_root, run.project_dir, run.now, run.ends, is_whole=True)
+                cache.open_source(run.store_root, run.project_dir, run.now, run.ends, is_whole=True, checkout=run.root)
         problems = [*options.problems, *_problems(run)]
         message = []
         if problems:

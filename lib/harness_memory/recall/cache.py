@@ -4,7 +4,7 @@
     <project>/STATE/recall/recent.jsonl   changes since then, one a line: [fields of a document],
                                           [id of one that is gone] or {state}
 
-Documents are the project's episodes, the notes of project and user that hold, and the titles of archived sessions.
+Documents are the project's episodes, the notes of project, team and user that hold, and titles of archived sessions.
 `state` is what they derive from: the mtime of `episodes/`, a checksum of the notes' names and stamps, the stamps of
 the archives. A stamp is mtime in nanoseconds plus size. Deleting the folder costs time only.
 """
@@ -35,8 +35,8 @@ DAMAGE = (ValueError, KeyError, TypeError, IndexError, AttributeError)
 class _Cache:
     """The index and its log as they are, and the changes to them."""
 
-    def __init__(self, store_root: str, project_dir: str, *, is_whole: bool) -> None:
-        self.store_root, self.project_dir, self.is_whole = store_root, project_dir, is_whole
+    def __init__(self, store_root: str, project_dir: str, checkout: str, *, is_whole: bool) -> None:
+        self.store_root, self.project_dir, self.checkout, self.is_whole = store_root, project_dir, checkout, is_whole
         self.recent: dict[str, Document] = {}
         self.gone: set[str] = set()
         self.rows: list[Any] = []  # of the log, that this run adds
@@ -130,9 +130,9 @@ class _Cache:
             self.state["episodes"] = changed_ns
 
     def _take_notes(self) -> None:
-        """Take in new and changed notes of project and user. One that does not hold is gone."""
+        """Take in new and changed notes of project, team and user. One that does not hold is gone."""
         stamps = {}
-        for scope, directory in _note_folders(self.store_root, self.project_dir).items():
+        for scope, directory in _note_folders(self.store_root, self.project_dir, self.checkout).items():
             for name in files.names(directory):
                 if name.endswith(".md"):
                     stamps["%s/%s" % (scope, name[:-3])] = _stamp(os.path.join(directory, name))
@@ -142,7 +142,7 @@ class _Cache:
         from ..notes import shelf
         from .documents import of_note
 
-        notes = shelf.holding(shelf.shelves(self.store_root, self.project_dir))
+        notes = shelf.holding(shelf.shelves(self.store_root, self.project_dir, checkout=self.checkout))
         for note in notes:
             if stamps.get(note.ref) != self.stamps.get(note.ref):
                 self._take(of_note(note, files.modified(note.path)), stamps.get(note.ref, 0))
@@ -207,27 +207,15 @@ def open_source(
     is_whole: bool,
     checkout: str = "",
 ) -> Source:
-    """Everything in reach of a project, up to date; a prompt takes in a few documents until `ends`, `is_whole` all.
-
-    Notes of the team belong to a `checkout`, not to the project: they are read each time."""
+    """Everything in reach of a `checkout`, up to date; a prompt takes in a few until `ends`, `is_whole` all."""
     try:
-        cache = _Cache(store_root, project_dir, is_whole=is_whole)
+        cache = _Cache(store_root, project_dir, checkout, is_whole=is_whole)
         cache.refresh(now, ends, own)
     except DAMAGE:
         drop(project_dir)
-        cache = _Cache(store_root, project_dir, is_whole=is_whole)
+        cache = _Cache(store_root, project_dir, checkout, is_whole=is_whole)
         cache.refresh(now, ends, own)
-    recent, dead = {**cache.recent}, cache.dead()
-    if os.path.isdir(os.path.join(checkout, settings.CLAUDE_DIR, settings.STORE_DIR)):
-        from .documents import of_team
-
-        ids = cache.base.ids() if cache.base else []
-        for document in of_team(store_root, checkout, cache.stamps, now):
-            recent[document.record.id] = document
-            hidden = settings.USER_DIR + document.record.id[len(settings.TEAM_SCOPE) :]
-            recent.pop(hidden, None)
-            dead |= {number for number, id in enumerate(ids) if id == hidden}
-    return Source(cache.base, [*recent.values()], dead)
+    return Source(cache.base, [*cache.recent.values()], cache.dead())
 
 
 def drop(project_dir: str) -> None:
@@ -240,13 +228,15 @@ def path_of(store_root: str, project_dir: str, record: Record, checkout: str = "
     scope, _, name = record.id.rpartition("/")
     if record.kind == SESSION:
         return os.path.join(project_dir, settings.EPISODES_DIR, name)
-    team = os.path.join(checkout, settings.CLAUDE_DIR, settings.STORE_DIR)
-    return os.path.join({**_note_folders(store_root, project_dir), settings.TEAM_SCOPE: team}[scope], name + ".md")
+    return os.path.join(_note_folders(store_root, project_dir, checkout)[scope], name + ".md")
 
 
-def _note_folders(store_root: str, project_dir: str) -> dict[str, str]:
+def _note_folders(store_root: str, project_dir: str, checkout: str) -> dict[str, str]:
     homes = {"project": project_dir, "user": os.path.join(store_root, settings.USER_DIR)}
-    return {scope: os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR) for scope, home in homes.items()}
+    folders = {scope: os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR) for scope, home in homes.items()}
+    if checkout:
+        folders[settings.TEAM_SCOPE] = os.path.join(checkout, settings.CLAUDE_DIR, settings.STORE_DIR)
+    return folders
 
 
 def folder(project_dir: str) -> str:

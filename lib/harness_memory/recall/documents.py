@@ -8,7 +8,7 @@ from .terms import PATHS_MAX, code, pack, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from ..notes.note import Note
@@ -57,18 +57,6 @@ def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:
     time = clock.parse(value["ended"]) or clock.parse(value["started"]) or 0.0
     text, files, tags = "\n".join(map(str, parts)), value["files_changed"], value["tags"]
     return index_text(name, SESSION, headline, text, files, tags, time, of_session(value))
-
-
-def of_team(store_root: str, checkout: str, known: Container[str], now: float) -> Iterator[Document]:
-    """The notes of a checkout that no note of the project overrides."""
-    from ..base import files
-    from ..notes import shelf
-
-    for note in shelf.holding(shelf.team_shelf(store_root, checkout)):
-        if "project/" + note.slug not in known:
-            document = of_note(note, files.modified(note.path))
-            document.record.line += note.mark(checkout, now)
-            yield document
 
 
 def of_note(note: Note, modified: float) -> Document:
