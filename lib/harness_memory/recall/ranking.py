@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 # Measured on coding sessions, commit histories and dialogues; each set apart from the one it was chosen on.
 _QUERY_MAX_CHARS = 4096  # start and end of a longer prompt
 _QUERY_TAIL_CHARS = 1024
-_QUERY_MAX_TERMS = 256
 _POSTINGS_MAX = 5_000  # per query; a frequent term adds little and costs most
 _TERMS_MIN = 6  # read even beyond _POSTINGS_MAX
 _CANDIDATES = 500  # by their words; only these are ranked further
@@ -50,16 +49,13 @@ class Query:
         self, text: str, *, prompts: Sequence[str] = (), branch: str = "", files: Sequence[str] = (), answer: str = ""
     ) -> None:
         """Of this session: `prompts` and `files` read and changed so far, in order, and its last `answer`."""
-        self.text, words = text, _terms(text)
+        self.text, words = text, terms(_ends(text))
         self.pairs = {(first, second) for first, second in zip(words, words[1:]) if first != second}
-        unique = list(dict.fromkeys(words))
-        if len(unique) > _QUERY_MAX_TERMS:
-            unique = unique[: _QUERY_MAX_TERMS // 2] + unique[-_QUERY_MAX_TERMS // 2 :]
-        self.words = frozenset(unique)
-        self.weights = dict.fromkeys(unique, 1.0)
+        self.words = frozenset(words)
+        self.weights = dict.fromkeys(words, 1.0)
         prompts = prompts[-_PROMPTS_MAX:]
         for prompt in (*prompts, "" if branch in _TRUNKS else branch):
-            for word in _terms(prompt):
+            for word in terms(_ends(prompt)):
                 self.weights.setdefault(word, _CONTEXT_WEIGHT)
         for word in TABLES["framing"].intersection(self.weights):
             self.weights[word] *= _FRAMING_WEIGHT
@@ -68,10 +64,6 @@ class Query:
         self.named = file_names(_ends(text))
         before = file_names("\n".join([*map(_ends, prompts), answer]))
         self.before = [term for term, weight in before.items() if weight == 1.0]
-
-
-def _terms(text: str) -> list[str]:
-    return terms(_ends(text))
 
 
 def _ends(text: str) -> str:
@@ -124,12 +116,10 @@ def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[st
     get = scores.get
     for term, rarity in rarities.items():
         weight = weights[term] * rarity * (k + 1)
+        least = weight * _PRESENCE
         for number, count in source.postings(term).items():
-            scores[number] = get(number, 0.0) + weight * (_PRESENCE + count / (count + fixed + slope * lengths[number]))
-    if len(scores) <= _CANDIDATES:
-        return scores
-    floor = sorted(scores.values(), reverse=True)[_CANDIDATES]
-    return {number: value for number, value in scores.items() if value > floor}
+            scores[number] = get(number, 0.0) + least + weight * count / (count + fixed + slope * lengths[number])
+    return {number: scores[number] for number in best(source, scores, _CANDIDATES)}
 
 
 def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> None:
