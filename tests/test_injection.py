@@ -66,6 +66,14 @@ def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
     assert text.count("<harness-memory-") == text.count("</harness-memory-") == 1
 
 
+def test_a_lesson_that_is_a_headline_comes_once(life: Life) -> None:
+    lesson = "`pytest` needs the `-p no:cacheprovider` flag here, because the cache folder is read-only."
+    other = life.another()
+    other.turn("run the tests", lesson)
+    other.end()
+    assert life.start().context.count(lesson) == 1
+
+
 def test_a_session_that_runs_beside_is_named_with_its_files(life: Life) -> None:
     sibling = Life(life.home, life.cwd, pid=os.getpid())
     sibling.start()

@@ -85,7 +85,7 @@ def test_an_error_brings_the_session_back_that_met_it(shop: Life) -> None:
 @pytest.mark.parametrize(
     "prompt",
     [
-        *("yes", "go on", "ok, thanks!", "да", "继续", "", "/melt cart totals rounded"),
+        *("yes", "go on", "ok, thanks!", "A or B", "да", "继续", "", "/melt cart totals rounded"),
         "<task-notification>cart totals rounded once at the end</task-notification>",
         "write a haiku about autumn leaves over kyoto",
         "what is the capital of Mongolia and how cold does it get",

@@ -60,12 +60,9 @@ def _of_file(path: str, value: dict[str, Any]) -> str:
     name = os.path.basename(path.replace("\\", "/"))
     units = [each["text"] for each in value.get("passages") or () if each["by"] == "claude"] or [value["what_was_done"]]
     said = [text for text in value.get("decisions") or () if name in text]
-    for text, following in zip(reversed(units), ["", *reversed(units)]):
-        if name in text and text[-1:] != "?":
-            is_bare = (
-                sum([word.isalpha() for word in text.split()]) < _WORDS_MIN
-            )  # a heading, or one of a list of files
-            said += [text] if not is_bare else ["%s %s" % (text, following)] if following[:1].isupper() else []
+    for text in reversed(units):
+        is_sentence = sum([word.isalpha() for word in text.split()]) >= _WORDS_MIN  # not one of a list of files
+        said += [text] if name in text and is_sentence and text[-1:] != "?" else []
     why = min(said, key=lambda text: name not in text.split(" ")[0], default="")
     line = "" if episode.headline(value) in why else episode.headline(value)
     return "last changed %s: %s" % (name, " … ".join(filter(None, [line, cut(why, _WHY_CHARS)])))
