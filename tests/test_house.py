@@ -71,15 +71,15 @@ PACKAGES = {
     "session": 2348,
     "notes": 870,
     "memory": 2694,
-    "recall": 1256,
-    "inject": 534,
+    "recall": 1183,
+    "inject": 531,
     "guard": 3755,
     "hook": 1027,
     "cli": 3118,
     "setup": 750,
 }
 FOLDERS = {"hooks": 133, "tests": 14829, "bench": 2500}
-LOADED = {"session_start": 3677, "user_prompt_submit": 4175, "stop": 4252, "pre_tool_use": 851}
+LOADED = {"session_start": 3615, "user_prompt_submit": 3976, "stop": 4252, "pre_tool_use": 851}
 
 
 def lines(*paths: Path) -> int:

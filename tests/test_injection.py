@@ -67,9 +67,9 @@ def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
 
 
 def test_a_lesson_that_is_a_headline_comes_once(life: Life) -> None:
-    lesson = "`pytest` needs the `-p no:cacheprovider` flag here, because the cache folder is read-only."
+    lesson = "`pytest` needs the `-p no:cacheprovider` flag in this container, because the cache folder is read-only."
     other = life.another()
-    other.turn("run the tests", lesson)
+    other.turn("Run the tests", "All tests pass now. " + lesson)
     other.end()
     assert life.start().context.count(lesson) == 1
 

@@ -82,12 +82,6 @@ def test_files_of_the_best_lead_to_other_work_on_them() -> None:
     assert found(documents, "checkout validation") == ["hit", "same file"]
 
 
-def test_two_words_of_a_prompt_count_for_more_than_one_word_often() -> None:
-    often = {"id": "often", "text": "flaky flaky flaky flaky flaky suite"}
-    both = {"id": "both", "text": "flaky upload of the nightly report to the bucket in the other region"}
-    assert found([often, both, *SESSIONS], "flaky upload")[0] == "both"
-
-
 def test_a_project_of_talk_is_no_reason_to_inject_for_a_capital_letter() -> None:
     talk = [{"id": str(n), "text": "We chose a plan.\nThe Code follows the Plan number %d." % n} for n in range(8)]
     asked = "# Plan: Rewrite the Wallet Code\n\nMove the ledger to Rust, sign each transfer, and publish a crate of it. " * 3
