@@ -53,6 +53,8 @@ def in_order(text: str, *parts: str) -> bool:
 
 # What is given ---------------------------------------------------------------------------------
 def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
+    lesson = "`pytest` needs the `-p no:cacheprovider` flag in this container, because the cache folder is read-only."
+    life.another().turn("Run the tests", "All tests pass now. " + lesson)
     earlier = past(life)
     brief(earlier, "# Shop\n- Prices are in cents.\n")
     (earlier.project / "MEMORY.md").write_text("# Notes\n- [tax](tax.md) VAT is included\n", "utf-8")
@@ -62,16 +64,9 @@ def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
     parts = ["<harness-memory", "Prices are in cents.", "Totals are rounded once", "next: test the guest cart"]
     parts += ["VAT is included", "prefers tabs", "`show <id>`"]
     assert in_order(text, *parts, "`search WORD`", "`checkpoint --done", "`remember ", "</harness-memory-")
+    assert text.count(lesson) == 1, "a headline and a lesson"
     assert text.count("[%s]" % earlier.meta["date"]) >= 3
     assert text.count("<harness-memory-") == text.count("</harness-memory-") == 1
-
-
-def test_a_lesson_that_is_a_headline_comes_once(life: Life) -> None:
-    lesson = "`pytest` needs the `-p no:cacheprovider` flag in this container, because the cache folder is read-only."
-    other = life.another()
-    other.turn("Run the tests", "All tests pass now. " + lesson)
-    other.end()
-    assert life.start().context.count(lesson) == 1
 
 
 def test_a_session_that_runs_beside_is_named_with_its_files(life: Life) -> None:
@@ -165,6 +160,7 @@ def test_a_session_is_not_given_its_own_work(life: Life) -> None:
     life.transcript.text("One is done, but there is something left.")
     life.stop("One is done, but there is something left.")
     assert life.start("resume").stdout == ""
+    assert life.prompt("One is done, but there is something left, and that is what?").stdout == ""
 
 
 def test_new_steps_and_notes_come_with_what_they_belong_to(life: Life) -> None:

@@ -82,13 +82,6 @@ def test_files_of_the_best_lead_to_other_work_on_them() -> None:
     assert found(documents, "checkout validation") == ["hit", "same file"]
 
 
-def test_a_project_of_talk_is_no_reason_to_inject_for_a_capital_letter() -> None:
-    talk = [{"id": str(n), "text": "We chose a plan.\nThe Code follows the Plan number %d." % n} for n in range(8)]
-    asked = "# Plan: Rewrite the Wallet Code\n\nMove the ledger to Rust, sign each transfer, and publish a crate of it. " * 3
-    assert picked(talk, asked) == []
-    assert picked(talk, "A and B") == []
-
-
 def test_a_note_without_files_does_not_fall_behind() -> None:
     note = {"id": "note", "kind": "note", "text": "We chose Redis streams over Celery for the queue"}
     work = [{"id": "s%d" % n, "text": "queue worker change", "files": ["worker.py"]} for n in range(4)]
@@ -110,6 +103,9 @@ def test_only_what_a_prompt_calls_for_is_worth_injecting() -> None:
     assert picked(SESSIONS, asked, unwanted=("pay",)) == []
     for prompt in ("yes", "go on", "write a haiku about the map of the sea", "what is a good cookie recipe?"):
         assert picked(SESSIONS, prompt) == [], prompt
+    talk = [{"id": str(n), "text": "We chose a plan.\nThe Code follows the Plan number %d." % n} for n in range(8)]
+    plan = "# Plan: Rewrite the Wallet Code\n\nMove the ledger to Rust, sign each transfer, and publish a crate of it. "
+    assert picked(talk, plan * 3) == []
     many = [{"id": str(n), "text": "nil map panic in the planner"} for n in range(9)]
     assert len(picked([*many, *SESSIONS], "nil map panic in the planner")) == 3
 
@@ -202,7 +198,6 @@ def test_a_prompt_without_an_index_starts_with_the_newest(store: Store) -> None:
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "cut": lambda data: data[:-40],
-    "only its start": lambda data: data[:40],
     "older version": lambda data: b"harness-recall 0.1.2 little\n{}\n",
 }
 

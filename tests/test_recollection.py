@@ -104,12 +104,6 @@ def test_an_item_comes_once_and_again_after_a_compaction(shop: Life) -> None:
     assert "cart/totals.py" in shop.prompt("so, " + CART).context
 
 
-def test_a_session_is_not_recalled_to_itself(life: Life) -> None:
-    life.start()
-    life.turn("Totals in the cart are off by a cent", "Cart totals are rounded once at the end.", "cart/totals.py")
-    assert life.prompt(CART).stdout == ""
-
-
 def test_a_forgotten_or_deleted_session_stays_away(shop: Life, home: Path, repo: Path) -> None:
     world = World(home, repo)
     shop.start()
