@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _QUERY_MAX_CHARS = 4096  # start and end of a longer prompt
 _QUERY_TAIL_CHARS = 1024
 _POSTINGS_MAX = 5_000  # per query; a frequent term adds little and costs most
-_TERMS_MIN = 6  # read even beyond _POSTINGS_MAX
+_TERMS_MIN = 5  # read even beyond _POSTINGS_MAX
 _CANDIDATES = 500  # by their words; only these are ranked further
 _PROMPTS_MAX = 5  # latest of this session
 _SATURATION = 1.3  # BM25's k1
