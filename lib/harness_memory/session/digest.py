@@ -88,7 +88,7 @@ def of_prompt(text: str, turn: int) -> list[Statement]:
 def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Statement]:
     """What an answer says; `about` are stems of the prompt and of the files changed."""
     found = units.split(text)
-    statements = []
+    statements: list[Statement] = []
     for at, (unit, row) in enumerate(zip(found, features(found, about, is_work))):
         after = found[at + 1] if at + 1 < len(found) else None
         kinds, sure = _kinds(unit, row)
