@@ -60,7 +60,7 @@ def _by_row(shell: Shell, call: Call) -> None:
         if at >= 0:
             _command(shell, call, effect, at)
             return
-    script = [each for each in (given.value("P"), *call.rest(0)) if each]
+    script = [each for each in (given.value("P"), *call.rest(0)) if each and kinds[:1] != ["c"]]
     if row.has_code and script and programs.row_of(name_of(script[0])):  # python -m twine, php artisan
         shell.follow(script, via=name)
     elif row.has_code:
