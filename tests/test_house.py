@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 2355,
     "project": 569,
     "audit": 223,
-    "session": 2319,
+    "session": 2316,
     "notes": 870,
     "memory": 2694,
     "recall": 1183,
@@ -79,7 +79,7 @@ PACKAGES = {
     "setup": 750,
 }
 FOLDERS = {"hooks": 133, "tests": 14829, "bench": 2500}
-LOADED = {"session_start": 3615, "user_prompt_submit": 3976, "stop": 4154, "pre_tool_use": 840}
+LOADED = {"session_start": 3615, "user_prompt_submit": 3976, "stop": 4151, "pre_tool_use": 840}
 
 
 def lines(*paths: Path) -> int:

@@ -32,10 +32,7 @@ _KINDS: dict[str, Any] = {  # what a field of that type holds, see `shape`
 }  # fmt: skip
 _EMPTY = {"number": 0.0, "count": 0, "text": "", "any": None}
 # What is counted again when a transcript is read from its start.
-COUNTED = (
-    *("asks", "turn", "turn_files", "todos", "pending", "failed", "deeds", "tools", "root", "last"),
-    *("worked_seconds", "subagents"),
-)
+RESET = ("asks", "turn", "todos", "pending", "failed", "deeds", "tools", "root", "last", "worked_seconds", "subagents")
 _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
     *("<bash-", "<user-memory-input>", "[Request interrupted", "Stop hook feedback:"),

@@ -207,7 +207,7 @@ def restart(state: Capture) -> None:
     """Prepare for a rewritten transcript: what it says again counts once, what it lost stays."""
     _begin_turn(state)
     state.announced = capture.ends([*state.asks, *state.announced])
-    state.clear(capture.COUNTED)
+    state.clear(capture.RESET)
 
 
 def _begin_turn(state: Capture) -> None:
