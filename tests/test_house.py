@@ -71,15 +71,15 @@ PACKAGES = {
     "session": 2316,
     "notes": 870,
     "memory": 2694,
-    "recall": 1183,
+    "recall": 1166,
     "inject": 531,
     "guard": 3755,
-    "hook": 1027,
+    "hook": 1026,
     "cli": 3118,
     "setup": 750,
 }
 FOLDERS = {"hooks": 133, "tests": 14829, "bench": 2500}
-LOADED = {"session_start": 3615, "user_prompt_submit": 3976, "stop": 4151, "pre_tool_use": 840}
+LOADED = {"session_start": 3606, "user_prompt_submit": 3954, "stop": 4151, "pre_tool_use": 840}
 
 
 def lines(*paths: Path) -> int:

@@ -34,9 +34,7 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
     known.add(run.store_root, [known.key_of(about, event.session_id)])
     injected = load_receipt(session.dir)
     own, ends = frozenset((session.id, *injected.own)), time.monotonic() + 0.3
-    source = cache.open_source(
-        run.store_root, run.project_dir, run.now, ends, own=own, is_whole=False, checkout=run.root
-    )
+    source = cache.open_source(run.store_root, run.project_dir, run.now, ends, own=own, checkout=run.root)
     if event.path:
         numbers = sorted(source.postings(path_term(relative_path(event.path, run.roots))), key=source.times.__getitem__)
     else:

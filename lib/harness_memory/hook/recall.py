@@ -7,7 +7,7 @@ import time
 
 from ..base import config, files, neutral, settings
 from ..base.text import cut
-from ..inject.injection import Injection, Part, load_receipt, tags, units
+from ..inject.injection import Injection, Part, command_line, load_receipt, tags, units
 from ..recall import cache, passages, ranking
 from ..recall.documents import lines, of_session
 from ..recall.index import ARCHIVED, NOTE, SESSION
@@ -90,8 +90,7 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
     """The best passages of all entries while there is room, each entry with its files."""
     named = [*(("  files: ", entry.item.files) for entry in entries), ("Files near these: ", near)]
     below = [neutral.line(label + ", ".join(paths)) if paths else "" for label, paths in named]
-    part.add_command("restore" if entries[0].record.kind == ARCHIVED else "show", entries[0].name)
-    command = part.lines.pop()
+    command = command_line("restore" if entries[0].record.kind == ARCHIVED else "show", entries[0].name)
     room -= sum([units(line) + 1 for line in (command, *below)])
     shares = [_SHARE * entry.item.score / entries[0].item.score for entry in entries]
     ranked = [(w + shares[n], -n, at) for n, entry in enumerate(entries) for w, at in entry.places]
@@ -105,12 +104,10 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
             left -= cost
             entry.chosen.append(at)
             taken.append(entry)
-    lines = [entry.line() for entry in entries]
-    while taken and sum(map(units, lines)) + len(lines) > room:  # what is marked as a quotation is longer
+    while taken and sum([units(entry.line()) + 1 for entry in entries]) > room:  # what is marked as quoted is longer
         taken.pop().chosen.pop()
-        lines = [entry.line() for entry in entries]
-    for entry, line, files_line in zip(entries, lines, below):
-        part.add(line, entry.record.id, entry.record.kind, entry.record.files)
+    for entry, files_line in zip(entries, below):
+        part.add(entry.line(), entry.record.id, entry.record.kind, entry.record.files)
         part.lines += filter(None, [files_line])
     part.lines += filter(None, [below[-1], command])
 
@@ -120,7 +117,7 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
     root, project_dir, prompt = run.store_root, run.project_dir, run.event.prompt
     own = frozenset((session.id, *injected.own, state.thread))
     ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + 0.3)  # to take in new documents
-    source = cache.open_source(root, project_dir, run.now, ends, own=own, is_whole=False, checkout=run.root)
+    source = cache.open_source(root, project_dir, run.now, ends, own=own, checkout=run.root)
 
     def is_unwanted(number: int) -> bool:
         record = source.record(number)
@@ -130,9 +127,8 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
         return is_own or is_gone or (record.kind == NOTE and os.path.exists(local))
 
     prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
-    query = ranking.Query(
-        prompt, prompts=prompts, branch=run.project.branch, files=[*state.read, *state.files], answer=state.answer
-    )
+    paths, branch = [*state.read, *state.files], run.project.branch
+    query = ranking.Query(prompt, prompts=prompts, branch=branch, files=paths, answer=state.answer)
     items, near = passages.pick(source, query, run.now, is_unwanted, most)
     records = [source.record(item.number) for item in items]
     entries = [_entry(run, record, item) for record, item in zip(records, items)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from .. import recall
 from ..base import clock, config, files, invocation, pinned, settings
 from ..base.text import brief
 from ..inject import sections
@@ -42,7 +41,7 @@ def handle(run: Run) -> dict[str, Any] | None:
             state.since = run.now
             capture.save(session.dir, state)
         housekeeping.housekeep(run, event.session_id, client, run.now, options)
-        if recall.is_due(run.project_dir):
+        if _is_index_due(run):
             from ..base import health
             from ..recall import cache
 
@@ -52,15 +51,14 @@ def handle(run: Run) -> dict[str, Any] | None:
         message = []
         if problems:
             shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[:3]]
-            shown += ["%d more" % (len(problems) - 3)] if len(problems) > 3 else []
             message.append("Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command()))
         if is_refused:
             what = "Harness Memory: nothing shows that this folder is %s: it has a memory of its own. To join: %s adopt"
             message.append(what % (brief(run.project.remote, settings.ITEM_CHARS), invocation.own_command()))
         if event.is_attended and not is_compacted:  # these lines are for a person, and one comes once a day
             known = briefing.glance(run.project_dir) if options["start_line"] == "on" else ""
-            hint = "open" if " open: " in known else "list"
-            message.append("Memory: %s · harness memory %s" % (known, hint) if known else "")
+            verb = "open" if " open: " in known else "list"
+            message.append("Memory: %s · harness memory %s" % (known, verb) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
             if files.exists(os.path.join(run.project_dir, settings.STATE_DIR, settings.REVIEW_FILE)):
                 from ..memory import review
@@ -68,6 +66,17 @@ def handle(run: Run) -> dict[str, Any] | None:
                 message.append(review.reminder(run.project_dir, run.now))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
+
+
+def _is_index_due(run: Run) -> bool:
+    """Whether a prompt cannot bring recall's index up to date: its log is long, or it is missing with much to read."""
+    folder = os.path.join(run.project_dir, settings.STATE_DIR, settings.RECALL_DIR)
+    log = os.path.join(folder, settings.RECALL_LOG)
+    if os.path.exists(os.path.join(folder, settings.RECALL_INDEX)):
+        return os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES
+    archives = os.path.join(run.store_root, settings.ARCHIVE_DIR, os.path.basename(run.project_dir))
+    episodes = files.names(os.path.join(run.project_dir, settings.EPISODES_DIR))
+    return os.path.isdir(archives) or len(episodes) > settings.RECALL_TAKEN_AT_PROMPT
 
 
 def _problems(run: Run) -> list[str]:

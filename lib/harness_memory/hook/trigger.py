@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import neutral, settings
-from ..inject.injection import Part, compose, load_receipt
+from ..inject.injection import Part, command_line, compose, load_receipt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _notes(run: Run, session: Session) -> dict[str, Any] | None:
     for each in news:
         scope, _, slug = each["note"].partition("/")
         part.add(neutral.line("- [%s] %s" % (scope, each["text"])), each["note"], "note")
-        part.add_command("show", slug)
+        part.lines.append(command_line("show", slug))
     injection = compose([part], settings.RECALL_UNITS, run.project.name, injected.nonce)
     injected.recalled += [each["note"] + mark for each in news]
     injected.record(session.dir, injection, run.event.name, "trigger " + news[0]["when"][0], run.now)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from ..base import settings
 from ..session import capture
 
@@ -38,9 +36,7 @@ def handle(run: Run) -> dict[str, Any] | None:
             from . import trigger
 
             return trigger.begin_skill(run, session, prompt.split(None, 1)[0])
-        folders = [os.path.join(run.project_dir, name) for name in (settings.EPISODES_DIR, settings.LEARNING_DIR)]
-        folders.append(os.path.join(run.store_root, settings.USER_DIR, settings.LEARNING_DIR))
-        if not capture.is_prompt(prompt) or not any(os.path.isdir(folder) for folder in folders):
+        if not capture.is_prompt(prompt):
             return None
         from . import recall
 

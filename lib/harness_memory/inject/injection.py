@@ -61,10 +61,6 @@ class Part:
         if item:
             self.items[line] = {"item": item, "kind": kind, "files": files or []}
 
-    def add_command(self, verb: str, name: str) -> None:
-        command = "%s %s %s" % (invocation.own_command(), verb, invocation.quote(name))
-        self.lines.append(neutral.one_line_of("  whole: " + command))
-
     def left_out(self, count: int) -> int:
         return len(self.lines) - count + self.missing
 
@@ -93,6 +89,10 @@ def units(text: str) -> int:
     # Without the UTF-16 codec, whose import takes longer than the counting.
     data = b"" if text.isascii() else text.encode("utf-8", "surrogatepass")
     return len(text) + sum([data.count(lead) for lead in range(0xF0, 0xF5)])
+
+
+def command_line(verb: str, name: str) -> str:
+    return neutral.one_line_of("  whole: %s %s %s" % (invocation.own_command(), verb, invocation.quote(name)))
 
 
 def tags(nonce: str, project: str) -> tuple[str, str]:

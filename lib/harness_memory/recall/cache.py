@@ -204,7 +204,7 @@ def open_source(
     ends: float,
     *,
     own: frozenset[str] = frozenset(),
-    is_whole: bool,
+    is_whole: bool = False,
     checkout: str = "",
 ) -> Source:
     """Everything in reach of a `checkout`, up to date; a prompt takes in a few until `ends`, `is_whole` all."""
