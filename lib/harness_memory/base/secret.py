@@ -109,7 +109,7 @@ def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     while names < len(parts) and parts[names].islower() and (parts[names].isalpha() or len(parts[names]) < 5):
         names += 1
     name, body, longest = parts[0], "_".join(parts[names:]), max(parts, key=len)
-    is_named = names > 0 and name not in _IDS and bool(longest.strip(_HEX))
+    is_named = names > 0 and len(name) > 1 and name not in _IDS and bool(longest.strip(_HEX))
     if sum(_is_random(part, 14) for part in word.split(".")) > 1:
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
     elif is_named and text[end : end + 1] not in ("/", "+", "=") and _is_random(longest, 12) and _is_random(body, 28):
@@ -167,7 +167,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
         return (first, last, kind) if (is_env or is_query) and is_long and not stands_in(value) else None
     if is_secret(value, quoted=quoted, strict=strict, kind=kind):
         return first, last, kind
-    return _in_sentence(text, start, name, kind) if sign == ":" else None
+    return _in_sentence(text, start, name, kind) if sign == ":" and not quoted else None
 
 
 def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
@@ -234,7 +234,8 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
         return _is_random(value, 20)
     is_word = not is_mixed and (value.isupper() or "-" in value or "_" in value)
     is_chosen = is_plain and is_password and not is_word
-    return is_chosen or (is_near and _surprises(value) > 5) or any(c in "!@$^&*?" for c in value[1:])
+    is_signed = any(c in "!@$^&*?" for c in value[1:]) and not value.replace("$", "_").isidentifier()
+    return is_chosen or is_signed or (is_near and _surprises(value) > 5)
 
 
 def _is_random(value: str, least: int) -> bool:
@@ -312,10 +313,10 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     if " " in value:  # text for a reader: "Invalid token", "Enter a password"
         words = _words(value)
         return len(words) > 2 - strict and not value[0].isupper() and _TELLING.isdisjoint(words)
-    is_word = not any(c.isdigit() for c in value) and _surprises(value) * 3 < len(value)
+    is_word = sum(c.isdigit() for c in value) < 2 - chosen and _surprises(value) * 3 < len(value)
     if value.isalpha() and (is_word or len(value) < 10 or not value.isascii()):
         return False  # what code calls a password is mostly a sample, or a word for it
-    return len(value) >= 4 and (chosen or not is_word or (len(value) >= 30 and "." not in value))
+    return len(value) >= 4 and (chosen or not is_word)
 
 
 def _words(value: str) -> list[str]:
