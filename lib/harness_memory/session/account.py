@@ -4,35 +4,21 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.text import cut
-from .digest import CLASS, Statement, is_covered, stems, words_of
+from .digest import CLASS, TABLES, Statement, is_covered, ranked, stems, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_LANGUAGES = {
-    "py": "python", "rs": "rust", "go": "go", "ts": "typescript", "tsx": "typescript", "js": "javascript",
-    "jsx": "javascript", "java": "java", "kt": "kotlin", "rb": "ruby", "php": "php", "cs": "csharp", "c": "c",
-    "cpp": "cpp", "swift": "swift", "sql": "sql", "sh": "shell", "tf": "terraform", "css": "css", "html": "html",
-    "vue": "vue", "md": "docs", "ex": "elixir", "scala": "scala", "lua": "lua",
-}  # fmt: skip
-_LEAST_SURE, _LEAST_WORTH = -12, -1.5  # the first in tenths
+_LEAST_SURE, _LEAST_WORTH = -12, -3  # the first in tenths
 _WORK = 12  # what a headline gains by being about work, in tenths
-_SELF = ("i", "i've", "have", "now", "also", "just", "successfully", "we", "we've")
-_COMMON = ("src", "lib", "app", "main", "internal", "pkg", "packages", "source", "cmd")
 
 
 def surest(statements: Iterable[Statement], kind: str) -> list[str]:
     """The statements that are most surely of a kind, surest first: the best of each turn before the second best."""
-    ranked: list[tuple[int, int, str]] = []
-    turns: dict[int, int] = {}
     sure = [each for each in statements if kind in each.kinds and each.sure > _LEAST_SURE]
-    for each in sorted(sure, key=lambda each: (-each.sure, -each.weight)):
-        rank = turns.get(each.turn, 0)
-        if rank < settings.KIND_ITEMS:
-            turns[each.turn] = rank + 1
-            ranked.append((rank, -each.sure, cut(each.text, settings.ITEM_CHARS)))
-    return list(dict.fromkeys([text for *_, text in sorted(ranked)]))[: settings.KIND_TOTAL]
+    best = [each for rank, each in ranked(sure, lambda each: (-each.sure, -each.weight)) if rank < settings.KIND_ITEMS]
+    return list(dict.fromkeys([cut(each.text, settings.ITEM_CHARS) for each in best]))[: settings.KIND_TOTAL]
 
 
 def passages(statements: list[Statement]) -> list[dict[str, object]]:
@@ -43,29 +29,22 @@ def passages(statements: list[Statement]) -> list[dict[str, object]]:
 
 def headline(statements: list[Statement], files: list[str]) -> str:
     """The line that says best what the session was about."""
-    # Stems of what was asked and changed, only as many as it takes to find a candidate's among them.
-    about: set[str] = set()
-    unread = [*files, *(each.text for each in statements if each.by == "u")]
     is_work = any("w" in each.kinds for each in statements)
-    best, line = -999, ""
-    for each in sorted(statements, key=lambda each: -each.headline)[:40]:
-        if each.headline + _WORK <= best:
-            break
-        own = stems(words_of(cut(each.text, settings.SUMMARY_LINE_CHARS)))
-        while unread and each.by != "u" and own.isdisjoint(about) and (own or len(about) < 2):
-            about |= stems(words_of(unread.pop()))
-        is_thin = len(own) < 2 if each.by == "u" else len(about) > 1 and own.isdisjoint(about)
+
+    def score(each: Statement) -> int:
+        if each.by == "u":
+            return each.headline + (0 if is_work else 3)
         is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided is told elsewhere
-        score = each.headline + (0 if "w" not in each.kinds else _WORK if is_deed else 2) - (15 if is_thin else 0)
-        score += 3 if each.by == "u" and not is_work else 0
-        best, line = (score, each.text) if score > best else (best, line)
+        return each.headline + (0 if "w" not in each.kinds else _WORK if is_deed else 2)
+
+    line = max(statements, key=score).text if statements else ""
     return cut(_as_deed(line), settings.SUMMARY_LINE_CHARS)
 
 
 def _as_deed(line: str) -> str:
     """ "I've successfully added tests" as "Added tests": a list of sessions is read by its first words."""
     words = line.split(" ")
-    while len(words) > 3 and words[0].lower().replace("’", "'") in _SELF:
+    while len(words) > 3 and words[0].lower().replace("’", "'") in TABLES["openers"]:
         del words[0]
     is_deed = len(words) > 2 and "done" in CLASS.get(words[0].lower(), ())
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]]) if is_deed else line
@@ -73,9 +52,9 @@ def _as_deed(line: str) -> str:
 
 def reports(statements: list[Statement]) -> dict[Statement, float]:
     """What Claude says of its work, with how well each says it."""
-    said = [each for each in statements if each.by == "c" and "l" not in each.kinds and "r" not in each.kinds]
-    said = [each for each in said if each.text[-1:] not in "?？"]
-    return {each: each.headline / 10 + each.weight / 40 + max(each.sure, -20) / 25 for each in said}
+    said = [each for each in statements if each.by == "c" and "l" not in each.kinds and each.text[-1:] not in "?？"]
+    worth = {each: each.headline / 10 + each.weight / 40 + max(each.sure, -20) / 25 for each in said}
+    return {each: value for each, value in worth.items() if value > _LEAST_WORTH} or worth
 
 
 def leads(worth: dict[Statement, float]) -> list[Statement]:
@@ -90,8 +69,7 @@ def leads(worth: dict[Statement, float]) -> list[Statement]:
 def done(statements: list[Statement], worth: dict[Statement, float], told: Iterable[str], limit: int) -> str:
     """What carries the work of every turn, in order, without what is `told` elsewhere; a blank line between turns."""
     best, known = leads(worth)[::-1], {*told}
-    best = [each for each in best if worth[each] > _LEAST_WORTH] or best[:1]
-    rest = [each for each in worth if worth[each] > _LEAST_WORTH and not {"d", "f", "s"}.isdisjoint(each.kinds)]
+    rest = [each for each in worth if not {"d", "f", "s"}.isdisjoint(each.kinds)]
     rest = [each for each in rest if cut(each.text, settings.ITEM_CHARS) not in known]
     chosen: set[str] = set()
     for each in [*best, *sorted(rest, key=lambda each: worth[each], reverse=True)]:
@@ -123,12 +101,12 @@ def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
 def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]:
     """Folders, languages and names that come up again and again; none where nothing does."""
     folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0] != "."]
-    endings = [_LANGUAGES.get(file.rpartition(".")[2].lower(), "") for file in files]
+    endings = [TABLES["languages"].get(file.rpartition(".")[2].lower(), "") for file in files]
     coded = [each.text.split("`") for each in statements if "`" in each.text]
     names = [
         name for parts in coded for name in dict.fromkeys(parts[1::2]) if name.isidentifier() and 3 < len(name) < 30
     ]
-    places = [name for name in (*folders, *endings) if name and name not in _COMMON]
+    places = [name for name in (*folders, *endings) if name and name not in TABLES["folders"]]
     return list(dict.fromkeys([*([skill] if skill else []), *_often(places, 1)[:5], *_often(names, 2)[:3]]))
 
 

@@ -14,7 +14,7 @@ from . import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 _ZERO = 1024  # a character above all that JSON escapes
@@ -40,6 +40,7 @@ _PIECES: dict[str, list[str]] = TABLES["pieces"]
 _HEADLINE, _LEFT, _DECISION, _FACT = TABLES["coefficients"].values()
 _OPEN_TURNS = 3  # after which nobody takes up what was put down as open
 _TALK = frozenset(("self", "aside", "bare", "label tip", "question", "size 0", units.HEAD))
+_STEPS = ("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i ")  # Claude to itself
 _DEED = frozenset(("first why", "done early", "me"))
 _EMPTY = frozenset(("filler", "stop", "you", "me", "courtesy"))  # classes of words that say nothing of the work
 
@@ -182,24 +183,27 @@ def settle(statements: list[Statement], newer: list[Statement], turn: int) -> No
             each.kinds = each.kinds.replace("l", "").replace("o", "")
 
 
+def ranked(statements: Iterable[Statement], key: Callable[[Statement], Any]) -> list[tuple[int, Statement]]:
+    """Statements with their rank in their turn: the first of each turn, then the second of each."""
+    ranks: dict[int, int] = {}
+    found = []
+    for each in sorted(statements, key=key):
+        ranks[each.turn] = ranks.get(each.turn, -1) + 1
+        found.append((ranks[each.turn], each))
+    return sorted(found, key=lambda pair: pair[0])
+
+
 def fitted(statements: list[Statement]) -> list[Statement]:
     """The statements that fit into an episode: what says least goes first, evenly over the turns."""
-    costs = [max(len(each.text) + 24, _UNIT_CHARS) for each in statements]
-    if sum(costs) <= settings.PASSAGES_CHARS:
+    costs = {each: max(len(each.text) + 24, _UNIT_CHARS) for each in statements}
+    if sum(costs.values()) <= settings.PASSAGES_CHARS:
         return statements
-    sizes: dict[int, int] = {}
-    for each, cost in zip(statements, costs):
-        sizes[each.turn] = sizes.get(each.turn, 0) + cost
     room = settings.PASSAGES_CHARS * 9 // 10  # so that not every turn has to sort
-    excess, share = sum(costs) - room, room // len(sizes)
-    dropped: set[int] = set()
-    for at in sorted(range(len(costs)), key=lambda at: statements[at].weight):
-        turn = statements[at].turn
-        if excess > 0 and sizes[turn] > share:
-            sizes[turn] -= costs[at]
-            excess -= costs[at]
-            dropped.add(at)
-    return [each for at, each in enumerate(statements) if at not in dropped]
+    for _, each in ranked(statements, lambda each: -each.weight - max(each.sure, -20)):
+        room -= costs[each]
+        if room < 0:
+            del costs[each]
+    return [*costs]
 
 
 def words_of(text: str) -> list[str]:
@@ -250,8 +254,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     """Features of the words alone."""
     found = _classes(words, text)
     opening = " ".join(words[:4])
-    is_step = opening.startswith(("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i "))
-    if is_step or ("let me" in opening and "let me know" not in opening):
+    if opening.startswith(_STEPS) or ("let me" in opening and "let me know" not in opening):
         found.add("self")
     label, colon, rest = text.partition(": ")
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
@@ -266,8 +269,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     size = len(text) * (2 if "\u3040" <= text[len(text) // 2 :][:1] <= "\ud7a3" else 1)
     signs = {
         "content %d" % min(len(content) // 2, 2): True,
-        "about 2": 0.34 <= share < 0.67,
-        "about 3": share >= 0.67,
+        "about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share)): len(about) > 1,
         "size 0": size < 25,
         "size 2": 50 <= size < 160,
         "question": text[-1:] in "?？",
@@ -284,8 +286,6 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
 def _classes(words: list[str], text: str) -> set[str]:
     """The classes of words that a text holds."""
     found = {name for word in words for name in CLASS.get(word, ())}
-    if "to" in words and ("has" in words or "have" in words):
-        found.add("must")
     if not text.isascii():
         found.update([name for name, pieces in _PIECES.items() if any(piece in text for piece in pieces)])
     return found
