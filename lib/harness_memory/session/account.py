@@ -84,6 +84,17 @@ def done(statements: list[Statement], worth: dict[Statement, float], told: Itera
     return text
 
 
+def unlisted(left: list[Statement], listed: list[str]) -> list[str]:
+    """What answers leave open beyond what todos and checkpoints list: each step once, worded once."""
+    known = [stems(words_of(text)) for text in listed]
+    found = []
+    for each in left:
+        own = stems(words_of(each.text)) if known else set()
+        if not any(len(own & other) >= max(0.6 * min(len(own), len(other)), 2) for other in known):
+            found.append(each.text)
+    return found
+
+
 def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
     turns = {each.turn for each in statements if each.by == "c" and "s" in each.kinds}

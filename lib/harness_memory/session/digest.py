@@ -81,7 +81,7 @@ def of_prompt(text: str, turn: int) -> list[Statement]:
     texts = [unit.text for unit in units.split(text) if unit.kind != units.ROW]
     ranks = [7, *[0] * 11, *[-90] * len(texts)]
     return [
-        Statement(turn, "u", weight(text), rank - (6 if len(text) < 25 else 0), -99, "", text)
+        Statement(turn, "u", weight(text), rank - (0 if len(stems(words_of(text))) > 2 else 18), -99, "", text)
         for text, rank in zip(texts, ranks)
     ]
 
@@ -98,8 +98,7 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
             continue
         headline = sum([_HEADLINE.get(name, 0) for name in row]) - (10 if "l" in kinds else 0)
         line = unit.text.rstrip(":： ")
-        is_open_ended = "stop" in CLASS.get(line.rpartition(" ")[2].lower(), ())
-        if line != unit.text and ("content 2" not in row or is_open_ended):  # what announces a list says little alone
+        if line != unit.text and "content 2" not in row:  # what announces a list says little alone
             is_listed = after is not None and after.kind not in (units.HEAD, units.ROW)
             line = cut("%s %s" % (unit.text, after.text), settings.PASSAGE_CHARS) if after and is_listed else line
             headline -= 0 if is_listed else 5

@@ -175,7 +175,8 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     open_units = [unit for unit in statements if "l" in unit.kinds]
     day = (state.ended or session.started)[:10]
     wishes = ["%s: %s" % (day, cut(each.text, settings.ITEM_CHARS)) for each in statements if "r" in each.kinds]
-    remains = [*(said[-1]["what_remains"] if said else ()), *state.open_todos(), *(unit.text for unit in open_units)]
+    listed = [*(said[-1]["what_remains"] if said else ()), *state.open_todos()]
+    remains = [*listed, *account.unlisted(open_units, listed)]
     is_unfinished = state.turn not in ("", ANSWERED)
     if is_over and prompts and is_unfinished:
         remains.append("Unfinished: " + prompts[-1])
