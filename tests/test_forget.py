@@ -171,6 +171,15 @@ def test_forgotten_text_does_not_come_back_from_the_transcript(world: World, cli
     assert world.json("backfill")["made"] == 0
 
 
+def test_what_is_kept_beside_a_statement_is_no_text(world: World, client: support.Client) -> None:
+    answer = "The parser is fixed, and tested in full.\n\nNext steps:\n- tell finance"
+    life = lived(world, client, "Fix the parser", answer, "parser.py")
+    letters = [column for column in life.capture["statements"] if "low" in column]  # left, open, with changes
+    assert letters and world.memory("forget", "--text", "low", "--yes").code == 1
+    life.turn("Say goodbye", "Bye, and see you soon.")
+    assert "The parser is fixed" in life.episode["what_was_done"]
+
+
 def test_other_transcripts_are_read_after_a_forgetting(world: World, client: support.Client) -> None:
     lived(world, client).end()
     other = lived(world, client, "Fix the parser", "The parser is fixed, and tested in full.")

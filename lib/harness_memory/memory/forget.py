@@ -287,7 +287,11 @@ def _tree(value: Any, is_hit: Matcher, names: frozenset[str] = frozenset(), drop
         return sentences(value, is_hit)
     if isinstance(value, list):
         items = [item for item in value if names.isdisjoint(_named(item))]
-        pairs = [(item, _tree(item, is_hit, names, drops_empty)) for item in items]
+        # Before the texts of a capture's statements are columns of numbers and letters, see `digest.packed`.
+        kept = str if not drops_empty and items and isinstance(items[-1], list) else ()
+        pairs = [
+            (item, item if isinstance(item, kept) else _tree(item, is_hit, names, drops_empty)) for item in items
+        ]
         return [after for item, after in pairs if after == item or after != "" or not drops_empty]
     if not isinstance(value, dict):
         return value
