@@ -72,14 +72,14 @@ PACKAGES = {
     "notes": 870,
     "memory": 2694,
     "recall": 1166,
-    "inject": 531,
+    "inject": 524,
     "guard": 3755,
     "hook": 1026,
     "cli": 3118,
     "setup": 750,
 }
 FOLDERS = {"hooks": 133, "tests": 14829, "bench": 2500}
-LOADED = {"session_start": 3606, "user_prompt_submit": 3954, "stop": 4151, "pre_tool_use": 840}
+LOADED = {"session_start": 3599, "user_prompt_submit": 3951, "stop": 4151, "pre_tool_use": 840}
 
 
 def lines(*paths: Path) -> int:

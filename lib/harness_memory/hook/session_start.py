@@ -116,13 +116,14 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     listed = {item["item"] for item in still_open.items.values()}  # once is enough
     menu = sections.menu(project, folder, own_ids | listed)
     notes = sections.notes(project, run.store_root, event.transcript_path, problems, run.now, session.dir)
+    sections.sort_by_relevance(notes, [project.branch, folder, *still_open.lines, *menu.lines[:5]])
     parts += [
         sections.briefing(project, problems),
         sections.rules(project, () if event.source == "compact" else own_ids),
         sections.running(project, session.id),
         still_open,
         sections.decisions(project, own_ids, [*still_open.lines, *menu.lines]),
-        sections.by_relevance(notes, [project.branch, folder, *still_open.lines, *menu.lines[:5]]),
+        notes,
         menu,
         sections.usage(),
     ]
@@ -131,9 +132,8 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     if not any(part.lines for part in parts if part.name != "usage"):
         injected.save(session.dir)
         return ""
-    most = settings.INJECTION_MAX_UNITS
-    room = most if cap == settings.DEFAULTS["injection_units"] else 0
-    injection = compose(parts, min(cap, most), project.name, injected.nonce, room)
+    room = settings.INJECTION_MAX_UNITS if cap == settings.DEFAULTS["injection_units"] else 0
+    injection = compose(parts, min(cap, settings.INJECTION_MAX_UNITS), project.name, injected.nonce, room)
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text

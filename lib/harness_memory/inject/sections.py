@@ -109,12 +109,10 @@ def _doubt(place: tuple[str, str, str], day: str, about: list[str], root: str, n
     return neutral.line(note.mark(root, now)) if note else ""
 
 
-def by_relevance(part: Part, context: list[str]) -> Part:
-    """Lines that share words with what is going on come first; else the order stays."""
-    if len(part.lines) > 1:
-        subject = long_words(" ".join(context))
-        part.lines.sort(key=lambda line: -len(subject & long_words(line)))
-    return part
+def sort_by_relevance(part: Part, context: list[str]) -> None:
+    """Put lines first that share words with what is going on."""
+    subject = long_words(" ".join(context))
+    part.lines.sort(key=lambda line: -len(subject & long_words(line)))
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:
@@ -124,9 +122,8 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
     tasks = [task for task in current["active_tasks"] if task["id"] not in own_ids]
     part = Part("open", "Still open", [], path, "%s status" % invocation.own_command())
     for task in tasks[: settings.OPEN_SHOWN]:
-        part.add(
-            neutral.line("- [%s] %s: %s" % (task["started"][:10], task["id"], task["description"])), task["id"], "open"
-        )
+        line = "- [%s] %s: %s" % (task["started"][:10], task["id"], task["description"])
+        part.add(neutral.line(line), task["id"], "open")
         part.lines += ["  next: " + neutral.line(step) for step in task["next_steps"][: settings.STEPS_SHOWN]]
     part.missing = max(0, len(tasks) - settings.OPEN_SHOWN)
     return part
@@ -141,11 +138,9 @@ def running(project: Project, own_id: str) -> Part:
             from ..session import capture
 
             state = capture.load(session.dir)
-            files_changed = ", ".join(state.files[-5:])
-            asks = state.prompts()[-1:] or ["no prompt yet"]
-            part.lines.append(
-                neutral.line("- %s: %s%s" % (session.id, asks[0], files_changed and " [%s]" % files_changed))
-            )
+            changed = ", ".join(state.files[-5:])
+            ask = ["no prompt yet", *state.prompts()][-1]
+            part.lines.append(neutral.line("- %s: %s%s" % (session.id, ask, changed and " [%s]" % changed)))
     return part
 
 
@@ -177,8 +172,7 @@ def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
     path = os.path.join(project.dir, settings.INDEX_FILE)
     part = Part("menu", "Past sessions", [], path, "%s list" % invocation.own_command())
     for name, text in sorted(_menu_entries(path), key=distance):
-        day, id = day_and_id(name)
-        branch = place(text)[0]
+        (day, id), branch = day_and_id(name), place(text)[0]
         if id not in own_ids and len(part.lines) < settings.MENU_SHOWN:
             done = text.rpartition(" (")[0] if text.endswith(")") else text
             where = " (on %s)" % branch if branch not in ("", project.branch) else ""
@@ -190,8 +184,7 @@ def state(captured: Capture) -> Part:
     """Where the work was, for a conversation that was just compacted."""
     lines = ["- asked: " + ask for ask in captured.prompts()[-3:]]
     lines += ["- todo, open: " + todo for todo in captured.open_todos()]
-    changed = captured.files[-20:]
-    lines += ["- files changed so far: " + ", ".join(changed)] if changed else []
+    lines += ["- files changed so far: " + ", ".join(captured.files[-20:])] if captured.files else []
     for point in captured.checkpoints.values():
         lines += ["- decided or learned: " + item for item in point.get("learnings", [])]
         lines += ["- left to do: " + item for item in point.get("what_remains", [])]
