@@ -98,7 +98,8 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
             continue
         headline = sum([_HEADLINE.get(name, 0) for name in row]) - (10 if "l" in kinds else 0)
         line = unit.text.rstrip(":： ")
-        if line != unit.text and "content 2" not in row:  # what announces a list says little alone
+        is_open_ended = "stop" in CLASS.get(line.rpartition(" ")[2].lower(), ())
+        if line != unit.text and ("content 2" not in row or is_open_ended):  # what announces a list says little alone
             is_listed = after is not None and after.kind not in (units.HEAD, units.ROW)
             line = cut("%s %s" % (unit.text, after.text), settings.PASSAGE_CHARS) if after and is_listed else line
             headline -= 0 if is_listed else 5
