@@ -171,21 +171,12 @@ def test_forgotten_text_does_not_come_back_from_the_transcript(world: World, cli
     assert world.json("backfill")["made"] == 0
 
 
-def test_what_is_kept_beside_a_statement_is_no_text(world: World, client: support.Client) -> None:
-    answer = "The parser is fixed, and tested in full.\n\nNext steps:\n- tell finance"
-    life = lived(world, client, "Fix the parser", answer, "parser.py")
-    letters = [column for column in life.capture["statements"] if "low" in column]  # left, open, with changes
-    assert letters and world.memory("forget", "--text", "low", "--yes").code == 1
-    life.turn("Say goodbye", "Bye, and see you soon.")
-    assert "The parser is fixed" in life.episode["what_was_done"]
-
-
 def test_other_transcripts_are_read_after_a_forgetting(world: World, client: support.Client) -> None:
     lived(world, client).end()
-    other = lived(world, client, "Fix the parser", "The parser is fixed, and tested in full.")
+    other = lived(world, client, "Fix the parser", "The parser is fixed.\n\nNext steps:\n- tell finance", "parser.py")
     world.memory("forget", "--text", "Zanzibar", "--yes")
-    marks = json.loads((world.project / "STATE" / "forgotten.json").read_text("utf-8"))
-    assert other.session.id not in marks["transcripts"]
+    assert other.session.id not in (world.project / "STATE" / "forgotten.json").read_text("utf-8")
+    assert "low" in str(other.capture["statements"][:-1]) and world.memory("forget", "--text", "low", "--yes").code == 1
     (other.directory / "capture.json").unlink()
     other.stop("The parser is fixed, and tested in full.")
     assert other.episode["asked"] == ["Fix the parser"]

@@ -132,8 +132,7 @@ def writers_stopped(project_dir: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _facts_changing(project_dir: str) -> Iterator[None]:
-    """Stop writers. Views and caches go first, so that a crash cannot leave the text in them; they are rebuilt
-    afterwards."""
+    """Stop writers. Views and caches go first, so that no crash leaves the text in them, and are rebuilt last."""
     recall = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
     try:
         with writers_stopped(project_dir):
@@ -287,12 +286,9 @@ def _tree(value: Any, is_hit: Matcher, names: frozenset[str] = frozenset(), drop
         return sentences(value, is_hit)
     if isinstance(value, list):
         items = [item for item in value if names.isdisjoint(_named(item))]
-        # Before the texts of a capture's statements are columns of numbers and letters, see `digest.packed`.
-        kept = str if not drops_empty and items and isinstance(items[-1], list) else ()
-        pairs = [
-            (item, item if isinstance(item, kept) else _tree(item, is_hit, names, drops_empty)) for item in items
-        ]
-        return [after for item, after in pairs if after == item or after != "" or not drops_empty]
+        kept = str if not drops_empty and items and isinstance(items[-1], list) else ()  # columns, see `digest.packed`
+        struck = [item if isinstance(item, kept) else _tree(item, is_hit, names, drops_empty) for item in items]
+        return [after for item, after in zip(items, struck) if after == item or after != "" or not drops_empty]
     if not isinstance(value, dict):
         return value
     is_name = {key: key in _NAMES and isinstance(item, str) for key, item in value.items()}
