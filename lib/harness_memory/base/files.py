@@ -173,7 +173,7 @@ def read_part(path: str, size: int, *, from_end: bool = False) -> bytes:
         return b""
     try:
         start = os.lseek(fd, max(0, os.fstat(fd).st_size - size), 0) if from_end else 0
-        data = os.read(fd, size)
+        data = os.read(fd, min(size, os.fstat(fd).st_size))
     finally:
         os.close(fd)
     return data.partition(b"\n")[2] if start else data
