@@ -37,11 +37,9 @@ if not TABLES:
     TABLES["together"] = [(name, frozenset(need), frozenset(bar)) for name, (need, bar) in TABLES["together"].items()]
 CLASS: dict[str, tuple[str, ...]] = TABLES["class"]
 _PIECES: dict[str, list[str]] = TABLES["pieces"]
-_HEADLINE, _LEFT, _DECISION, _FACT = TABLES["coefficients"].values()
 _OPEN_TURNS = 3  # after which nobody takes up what was put down as open
-_TALK = frozenset(("self", "aside", "bare", "label tip", "question", "size 0", units.HEAD))
+_TALK = frozenset(("self", "aside", "label tip", "question", "size 0", units.HEAD))
 _STEPS = ("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i ")  # Claude to itself
-_DEED = frozenset(("first why", "done early", "me"))
 _EMPTY = frozenset(("filler", "stop", "you", "me", "courtesy"))  # classes of words that say nothing of the work
 
 
@@ -92,11 +90,12 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
     statements: list[Statement] = []
     for at, (unit, row) in enumerate(zip(found, features(found, about, is_work))):
         after = found[at + 1] if at + 1 < len(found) else None
-        kinds, sure = _kinds(unit, row)
+        headline, *scores = [sum([table.get(name, 0) for name in row]) for table in TABLES["coefficients"].values()]
+        kinds, sure = _kinds(unit, row, *scores)
         is_thin = (unit.kind == units.ROW and sure < -8) or (unit.kind == units.HEAD and "content 0" in row)
         if is_thin and "l" not in kinds:
             continue
-        headline = sum([_HEADLINE.get(name, 0) for name in row]) - (10 if "l" in kinds else 0)
+        headline -= 10 if "l" in kinds else 0
         line = unit.text.rstrip(":： ")
         is_open_ended = "stop" in CLASS.get(line.rpartition(" ")[2].lower(), ())
         if line != unit.text and ("content 2" not in row or is_open_ended):  # what announces a list says little alone
@@ -120,22 +119,16 @@ def _without_opener(line: str) -> str:
     return line.partition(" ")[2] or line if line[:1] > "\u2190" and not line[:1].isalnum() else line
 
 
-def _kinds(unit: units.Unit, row: set[str]) -> tuple[str, int]:
+def _kinds(unit: units.Unit, row: set[str], left: int, decided: int, learned: int) -> tuple[str, int]:
     """What a unit is, and how surely it is a decision or a fact."""
     kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
-    left, decided, learned = [_score(table, row) for table in (_LEFT, _DECISION, _FACT)]
     if (left > max(0, decided) or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
         is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
         kinds += "lo" if unit.kind == units.OPEN or (is_listed and unit.is_first) else "l"
         return kinds + ("" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"), -99
     if _TALK.isdisjoint(row):
-        is_choice = decided > 0 or ("why" in row and not _DEED.isdisjoint(row))  # something done, and why
-        return kinds + ("d" if is_choice else "f"), max(decided, learned)
+        return kinds + ("d" if decided > 0 else "f"), max(decided, learned)
     return kinds, -99
-
-
-def _score(table: dict[str, int], row: set[str]) -> int:
-    return table[""] + sum([table.get(name, 0) for name in row])
 
 
 def of_summary(block: str, turn: int) -> list[Statement]:
@@ -225,14 +218,13 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
     for number, unit in enumerate(found):
         left, is_last_line = len(found) - number, unit.at == found[-1].at and len(found) > 1
         place = "start" if number == 0 else "first" if number < 3 else "half" if number < left else "late"
-        row = _worded(unit.text, words_of(unit.text), about) | {unit.kind, place}
+        row = _worded(unit.text, words_of(unit.text), about) | {"", unit.kind, place}
         row.update(["section " + name for name in titles[unit.section if unit.section != unit.text else ""]])
         row.update(["lead " + name for name in titles[unit.lead]])
         title = titles[unit.lead or unit.section]
         is_agenda = "agenda" in title and "done" not in title and not is_work
         signs = {
             "short": len(found) < 6,
-            "end 1": left == 1,
             "last line": is_last_line,
             "near end": left <= 2 or is_last_line,
             "on agenda": is_agenda and unit.kind in (units.ITEM, units.ROW) and unit.is_first,
@@ -277,7 +269,6 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
         "code": "`" in text,
         "number": any(map(str.isdigit, text)),
         "aside": text[:1] == "(",
-        "bare": "`" in text and len("".join(text.split("`")[::2]).split()) < 3,  # names, and nothing said of them
     }
     found.update([name for name, is_there in signs.items() if is_there])
     return found
