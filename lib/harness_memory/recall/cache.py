@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import os
 import time
-from _imp import source_hash  # SipHash: `zlib` would load a library
 
 from ..base import clock, files, jsontext, settings
 from .index import ARCHIVED, SESSION, Document, Segment, Source
+from .terms import code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ class _Cache:
             for name in files.names(directory):
                 if name.endswith(".md"):
                     stamps["%s/%s" % (scope, name[:-3])] = _stamp(os.path.join(directory, name))
-        code = source_hash(0, repr(stamps).encode()).hex() if stamps else ""
-        if code == self.state.get("notes", ""):
+        notes_code = code(repr(stamps)) if stamps else 0
+        if notes_code == self.state.get("notes", 0):
             return
         from ..notes import shelf
         from .documents import of_note
@@ -148,7 +148,7 @@ class _Cache:
                 self._take(of_note(note, files.modified(note.path)), stamps.get(note.ref, 0))
         refs = {id for id in self.stamps if "/" in id and not id.startswith(ARCHIVED)}
         self._drop(refs.difference(note.ref for note in notes))
-        self.state["notes"] = code
+        self.state["notes"] = notes_code
 
     def _take_archives(self) -> None:
         """Take in the titles of archived sessions."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SESSION, NOTE, ARCHIVED = "session", "note", "archived"
 ASKS = 1
-MAGIC = b"harness-recall %s.10 %s" % (__version__.encode(), sys.byteorder.encode())
+MAGIC = b"harness-recall %s.11 %s" % (__version__.encode(), sys.byteorder.encode())
 COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("breadths", "B"))
 BLOBS = ("terms", "postings", "words", "records")
 _SECTIONS = (*(name for name, _ in COLUMNS), *(name + " ends" for name in BLOBS), "terms", "ids", *BLOBS[1:])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from _imp import source_hash  # SipHash: `zlib` would load a library
 
 from ..base import jsontext
 
@@ -49,8 +48,8 @@ def terms(text: str) -> list[str]:
 
 
 def code(term: str) -> int:
-    """A number of four bytes for a term, neither 0 nor 1."""
-    return int.from_bytes(source_hash(0, term.encode("utf-8", "surrogatepass"))[:4], "little") | 2
+    """A number of four bytes for a term, neither 0 nor 1; `zlib` would load a library."""
+    return int.from_bytes(term.encode("utf-8", "surrogatepass"), "little") % 4294967279 + 2  # a prime
 
 
 def pack(codes: Iterable[int]) -> bytes:
