@@ -237,9 +237,6 @@ DEFAULTS: dict[str, int | str] = {
     "start_line": "on",
     "required_steps": "on",
 }
-_SWITCH, _FATE = ("on", "off"), ("archive", "delete")
-CHOICES = {  # the settings that are words
-    **dict.fromkeys(("work_after", "retention_after"), _FATE),
-    **dict.fromkeys(("start_line", "required_steps"), _SWITCH),
-}
+_FATE, _SWITCH = ("archive", "delete"), ("on", "off")  # the settings that are words
+CHOICES = {"work_after": _FATE, "retention_after": _FATE, "start_line": _SWITCH, "required_steps": _SWITCH}
 MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off
