@@ -109,8 +109,8 @@ def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     while names < len(parts) and parts[names].islower() and (parts[names].isalpha() or len(parts[names]) < 5):
         names += 1
     name, body, longest = parts[0], "_".join(parts[names:]), max(parts, key=len)
-    is_named = names > 0 and len(name) > 1 and name not in _IDS and bool(longest.strip(_HEX))
-    if sum(_is_random(part, 14) for part in word.split(".")) > 1:
+    is_named = names > 0 and name.isalpha() and len(name) > 1 and name not in _IDS and bool(longest.strip(_HEX))
+    if sum(_is_random(part, 14) for part in word.split(".")) > 1 and word.count("-") * 10 < len(word):
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
     elif is_named and text[end : end + 1] not in ("/", "+", "=") and _is_random(longest, 12) and _is_random(body, 28):
         yield start, end, "token"
@@ -160,7 +160,8 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     strict = is_env or is_query or is_option
     value = text[first : last + (not quoted and text[last : last + 1] == "(")]
     is_type = sign == ":" and (text[last : last + 1] == "<" or text[last : last + 2] in (";", ";\n"))
-    if not quoted and (is_type or (value.isdigit() and text[end : end + 1] in _QUOTES)):  # a password would be quoted
+    is_number = value.isdigit() and text[end : end + 1] in _QUOTES  # a password would be quoted
+    if (not quoted and (is_type or is_number)) or (name == "key" and not value.strip(_HEX)):
         return None
     if kind in _WEAK and not _is_random(value, 20) and (is_glued or kind != "credential"):
         is_long = len(value) >= 12 and any(c.isdigit() for c in value)
@@ -327,6 +328,7 @@ def _words(value: str) -> list[str]:
 
 
 def _is_code(value: str) -> bool:
+    value = value.replace("$", "_")
     head, call, _ = value.replace("[0]", "").replace("[1]", "").partition("(")
     if call:
         return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
