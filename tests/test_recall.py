@@ -13,7 +13,7 @@ from recall.development import load
 
 from harness_memory.recall import cache, index, passages, ranking, writer
 from harness_memory.recall.documents import index_text
-from harness_memory.recall.terms import stem, terms
+from harness_memory.recall.terms import code, stem, terms
 
 DATA = Path(__file__).parent / "data" / "recall"
 DAY = 86400.0
@@ -52,7 +52,6 @@ def test_a_text_is_split_into_terms(line: str) -> None:
     assert terms(text) == expected
 
 
-# Ranking ---------------------------------------------------------------------------------------
 SESSIONS = [json.loads(line) for line in (DATA / "sessions.jsonl").read_text("utf-8").splitlines()]
 
 
@@ -229,3 +228,4 @@ def test_a_large_index_is_read_in_parts(store: Store) -> None:
     assert (store.folder / "index").stat().st_size > 1 << 20
     assert store.ids("word80010") == ["f%07x" % 400]
     assert len(store.ids("exporter")) == 30
+    assert code("exporter") == 137180289, "the same in every Python: several may read one index"
