@@ -71,7 +71,7 @@ PACKAGES = {
     "session": 2298,
     "notes": 870,
     "memory": 2694,
-    "recall": 1166,
+    "recall": 1165,
     "inject": 524,
     "guard": 3755,
     "hook": 1026,

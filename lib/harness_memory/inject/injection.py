@@ -19,7 +19,6 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, invocation, jsontext, neutral, settings
-from ..base.text import hexdigest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,4 +217,5 @@ def _items(part: Part) -> list[tuple[str, list[str]]]:
 
 
 def _hash(name: str, lines: list[str]) -> str:
-    return hexdigest("\n".join([name, *lines]))[:12]
+    data = "\n".join([name, *lines]).encode("utf-8", "surrogatepass")
+    return "%x" % (int.from_bytes(data, "little") % 281474976710597)  # a prime of 48 bits
