@@ -64,8 +64,7 @@ def get(target: Target) -> bytes:
 
 
 def do_install(target: Target, new: settingsfile.Entries | None = None) -> bytes:
-    new = new or wanted()
-    Installation(*target).install(new, PYTHON)
+    Installation(*target).install(new or wanted(), PYTHON)
     return get(target)
 
 
@@ -90,6 +89,7 @@ def test_install_and_uninstall_of_any_layout_gives_the_bytes_back(target: Target
         assert seen["hooks"][event][:-1] == old.get("hooks", {}).get(event, [])
         assert seen["hooks"][event][-1]["hooks"][0]["command"] == group["hooks"][0]["command"]
     assert set(wanted().rules) <= set(seen["permissions"]["allow"])
+    put(target, seen)  # as the client writes it, in a layout of its own
     do_uninstall(target)
     assert get(target) == before
     assert sorted(os.listdir(os.path.dirname(target.settings))) == ["CLAUDE.md", "settings.json"]

@@ -3,10 +3,9 @@
 An install is our entries in the settings file, a copy of each skill beside it (`skills/<name>/SKILL.md`, with our
 command spelt as in the permission rule) and a record in `installs.json` of the store:
 
-    {"schema": 1, "installs": [{settings, written, scope, interpreter, version, rules, guard, status_line, skills}]}
+    {"schema": 1, "installs": [{settings, scope, interpreter, version, rules, guard, status_line, skills}]}
 
-`written`: hash of the settings file, if the backup beside it was all there was before. `rules`: permission rules added.
-`guard`: false where the user left it out. `skills`: path and hash of each copy; one that the user has changed is
+`rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy; one that the user has changed is
 neither overwritten nor removed. A link `harness` in ~/.local/bin goes with the last install.
 """
 
@@ -28,7 +27,7 @@ from .settingsfile import Entries
 SKILLS_DIR, SKILL_FILE = "skills", "SKILL.md"
 _BIN = (".local", "bin")
 PLUGIN_COMMAND = "harness memory"  # in the tree itself: the PATH of a plugin has bin/
-_OPTIONAL = {"scope?": "text", "written?": "text", "rules?": ["text"], "skills?": {"*": "text"}}
+_OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}}
 _SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
 _PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
 _SHARED = (settings.GITIGNORE_FILE, settings.VERSIONS_FILE, settings.VIEW_FILE)
@@ -46,8 +45,6 @@ class Installation:
         self.record = next((item for item in records(store) if item["settings"] == path), {})
         self.before, self.document = settingsfile.load(path)
         self.is_ours = bool(settingsfile.hooks(self.document, root))
-        is_untouched = self.before is not None and hexdigest(self.before) == self.record.get("written")
-        self.original = settingsfile.read(self.backup) if is_untouched else None
 
     def wanted(self, interpreter: str, guard: bool | None = None, status_line: bool = False) -> Entries:
         """Our entries; what is not asked for stays as it was."""
@@ -58,22 +55,23 @@ class Installation:
         return settingsfile.entries(self.root, interpreter, stores, os.path.expanduser("~"), **options)
 
     def without(self, wanted: Entries) -> bytes | None:
-        """The file without our entries, None for no file: the original, unless anyone has changed the file since."""
-        if self.original is not None:
-            return self.original
-        left = self._stripped(wanted)
-        if left == self.document:
-            return self.before
-        return settingsfile.render(left, self.before) if left or os.path.exists(self.backup) else None
+        """The file without our entries, None for no file: the original, if nothing else was changed since."""
+        return self._without(wanted)[0]
 
-    def _stripped(self, wanted: Entries) -> dict[str, Any]:
-        return settingsfile.strip(self.document, self.root, [*wanted.rules, *(self.record.get("rules") or ())])
+    def _without(self, wanted: Entries) -> tuple[bytes | None, dict[str, Any]]:
+        rules = [*wanted.rules, *(self.record.get("rules") or ())]
+        left = settingsfile.strip(self.document, self.root, rules)
+        if left == self.document:
+            return self.before, left
+        backup, original = settingsfile.load(self.backup)
+        # Without edits by others the same is left of the original after an install and its removal.
+        if backup is not None and left == settingsfile.strip(settingsfile.merge(original, wanted), self.root, rules):
+            return backup, original
+        return settingsfile.render(left, self.before) if left or backup is not None else None, left
 
     def installed(self, wanted: Entries) -> bytes | None:
         """The settings file with our entries."""
-        base = self.document if not self.is_ours else self._stripped(wanted)
-        base = base if self.original is None else settingsfile.load(self.backup)[1]
-        merged = settingsfile.merge(base, wanted)
+        merged = settingsfile.merge(self._without(wanted)[1] if self.is_ours else self.document, wanted)
         return self.before if merged == self.document else settingsfile.render(merged, self.before)
 
     def install(self, wanted: Entries, interpreter: str) -> list[str]:
@@ -93,9 +91,7 @@ class Installation:
         _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
         about: dict[str, Any] = {"settings": self.path, "scope": self.scope, "interpreter": interpreter}
         about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard, skills=ours)
-        is_only_ours = self.original is not None or not self.is_ours  # what has changed since the backup
-        about.update(status_line=bool(wanted.status_line), written=hexdigest(after or b"") if is_only_ours else "")
-        self._put(about)
+        self._put({**about, "status_line": bool(wanted.status_line)})
         return [path for path in copies if path not in ours]
 
     def uninstall(self, wanted: Entries, memory: list[str]) -> list[str]:
