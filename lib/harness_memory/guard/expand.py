@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..base.process import system
 from . import outputs, programs, shell
 from .shell import OPEN, PASSED, TILDE, UNKNOWN, TooMuch, Unreadable, distinct, joined, name_of, split, unbraced
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ MAX_NESTED = 30  # brackets, blocks, and shells within shells
 MAX_SHOWN_WORDS = 60
 SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh csh tcsh".split())
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
-CONTAINER, REMOTE = "container", "remote"
-SCRIPT = "a script"  # in `via`: read from a file on disk, where not every line need run
+CONTAINER, REMOTE, SCRIPT = "container", "remote", "a script"  # in `via`; not every line of a file on disk need run
 
 _LIVE = {"*": shell.STAR, "?": shell.QUESTION, "[": shell.BRACKET}
 _REREAD = {code: char for code, char in shell.PLAIN.items() if chr(code) != UNKNOWN}  # markers as first written
@@ -327,8 +327,8 @@ class Shell(shell.Reader):
                 return
             is_declared = bool(words) and words[0] in DECLARERS
             name = self.assignment() if not words or is_declared else ""
-            is_argument = bool(words) and words[0] not in ("echo", "printf", "cat")  # what it prints is not shown
-            outer, self.is_kept = self.is_kept, self.is_kept or is_argument or bool(name)
+            is_telling = not {*words[:1], " ".join(words[:2])}.isdisjoint(WORDS["tellers"])  # what it is given
+            outer, self.is_kept = self.is_kept, self.is_kept or bool(name) or (bool(words) and not is_telling)
             if name:
                 self.variables[name] = self.assigned_value(name)
                 assigned.append(name)
