@@ -161,7 +161,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     value = text[first : last + (not quoted and text[last : last + 1] == "(")]
     is_type = sign == ":" and (text[last : last + 1] == "<" or text[last : last + 2] in (";", ";\n"))
     is_number = value.isdigit() and text[end : end + 1] in _QUOTES  # a password would be quoted
-    if (not quoted and (is_type or is_number)) or (name == "key" and not value.strip(_HEX)):
+    if (sign == ":" and name == "key" and not value.strip(_HEX)) if quoted else is_type or is_number:  # an element's
         return None
     if kind in _WEAK and not _is_random(value, 20) and (is_glued or kind != "credential"):
         is_long = len(value) >= 12 and any(c.isdigit() for c in value)
@@ -241,9 +241,9 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
 
 def _is_random(value: str, least: int) -> bool:
     """Whether digits and letters alternate as in no name, date or path; a UUID is no secret by itself."""
-    if not least <= len(value) <= _CODE_MAX_CHARS or not _TOKEN.issuperset(value):
-        return False
-    return _surprises(value) * 5 >= len(value) * 2 and not (value.count("-") == 4 and len(value) == 36)
+    is_word = least <= len(value) <= _CODE_MAX_CHARS and _TOKEN.issuperset(value)
+    fifths = 2 if value.strip(_HEX) or len(value) < 24 else 1  # in hexadecimal, digits stand together more often
+    return is_word and _surprises(value) * 5 >= len(value) * fifths and not (value.count("-") == 4 and len(value) == 36)
 
 
 def _skip_blanks(text: str, at: int) -> int:
