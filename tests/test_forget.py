@@ -274,8 +274,8 @@ The ledger is copied by hand on Sundays, and nobody may be late."""
     later.run("pre_tool_use", later.session.tool_call("Edit", {"file_path": str(world.repo / "totals.py")}))
     words = ("floats lose pennies", "vault of Zanzibar", "copied by hand", session.id[:8])
     receipt = later.directory / "session_memory_context.md"
-    before = receipt.read_text("utf-8")
-    assert [word for word in words if word not in before] == []
+    assert [word for word in words if word not in receipt.read_text("utf-8")] == []
+    assert "\\x00" not in world.memory("forget", "--text", "copied by hand").stdout
     assert world.memory("forget", session.id[:8], "--yes").code == 0
     left = ["%s/STATE/forgotten.json" % world.project.name]
     assert [holding(world, word) for word in words] == [[], [], [], left]

@@ -217,7 +217,7 @@ def strike(path: str, data: bytes, is_hit: Matcher, names: Iterable[str] = ()) -
 def passages(path: str, data: bytes) -> list[str]:
     texts: dict[str, None] = {}
     strike(path, data, lambda text: bool(texts.setdefault(text)))  # which is asked about every text
-    return [line.strip() for text in texts for line in text.split("\n")]
+    return [line.strip() for text in texts for line in text.replace("\0", "\n").split("\n")]
 
 
 def _struck(folder: str, name: str, text: str, is_hit: Matcher, names: frozenset[str]) -> str | None:
