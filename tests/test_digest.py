@@ -110,8 +110,8 @@ def test_a_step_is_open_once_until_a_turn_takes_it_up(life: Life) -> None:
     life.transcript.tool_result(life.transcript.tool_use("TaskCreate", task), result={"task": task}).text(answer)
     life.stop(answer)
     assert life.episode["what_remains"] == ["Cover the guest cart", "printed vouchers lack a date"]
-    life.turn("ok", "Printed vouchers have a date now.", "t.py")
-    assert life.episode["what_remains"] == ["Cover the guest cart"]
+    life.turn("ok", "Printed vouchers have a date now.\n\nNext step: send the vouchers by mail as well.", "t.py")
+    assert life.episode["what_remains"] == ["Cover the guest cart", "send the vouchers by mail as well."]
 
 
 def test_files_that_a_shell_command_writes_count(life: Life) -> None:

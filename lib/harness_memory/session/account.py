@@ -18,7 +18,13 @@ def surest(statements: Iterable[Statement], kind: str) -> list[str]:
     """The statements that are most surely of a kind, surest first: the best of each turn before the second best."""
     sure = [each for each in statements if kind in each.kinds and each.sure > _LEAST_SURE]
     best = [each for rank, each in ranked(sure, lambda each: (-each.sure, -each.weight)) if rank < settings.KIND_ITEMS]
-    return list(dict.fromkeys([cut(each.text, settings.ITEM_CHARS) for each in best]))[: settings.KIND_TOTAL]
+    return list(dict.fromkeys([item(each.text) for each in best]))[: settings.KIND_TOTAL]
+
+
+def item(text: str) -> str:
+    """A text for a list that says what its items are: without "Decision: " or "Next step: "."""
+    label, _, rest = text.partition(": ")
+    return cut(rest if rest and label.lower() in TABLES["labels"] else text, settings.ITEM_CHARS)
 
 
 def passages(statements: list[Statement]) -> list[dict[str, object]]:
@@ -69,8 +75,7 @@ def leads(worth: dict[Statement, float]) -> list[Statement]:
 def done(statements: list[Statement], worth: dict[Statement, float], told: Iterable[str], limit: int) -> str:
     """What carries the work of every turn, in order, without what is `told` elsewhere; a blank line between turns."""
     best, known = leads(worth)[::-1], {*told}
-    rest = [each for each in worth if not {"d", "f", "s"}.isdisjoint(each.kinds)]
-    rest = [each for each in rest if cut(each.text, settings.ITEM_CHARS) not in known]
+    rest = [each for each in worth if not {"d", "f", "s"}.isdisjoint(each.kinds) and item(each.text) not in known]
     chosen: set[str] = set()
     for each in [*best, *sorted(rest, key=lambda each: worth[each], reverse=True)]:
         if each.text not in chosen and len(each.text) + 2 <= limit:
@@ -86,13 +91,9 @@ def done(statements: list[Statement], worth: dict[Statement, float], told: Itera
 
 def unlisted(left: list[Statement], listed: list[str]) -> list[str]:
     """What answers leave open beyond what todos and checkpoints list: each step once, worded once."""
-    known = [stems(words_of(text)) for text in listed]
-    found = []
-    for each in left:
-        own = stems(words_of(each.text)) if known else set()
-        if not any(len(own & other) >= max(0.6 * min(len(own), len(other)), 2) for other in known):
-            found.append(each.text)
-    return found
+    known, own = ([stems(words_of(text)) for text in texts] for texts in (listed, [each.text for each in left]))
+    told = [any(len(a & b) >= max(0.6 * min(len(a), len(b)), 2) for b in known) for a in own]
+    return [each.text for each, is_told in zip(left, told) if not is_told]
 
 
 def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:

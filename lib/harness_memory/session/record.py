@@ -260,7 +260,7 @@ def _headline(state: Capture, said: list[dict[str, Any]], statements: list[State
 
 
 def _cut(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(cut(text, settings.ITEM_CHARS) for text in texts))
+    return list(dict.fromkeys(account.item(text) for text in texts))
 
 
 def _union(points: list[dict[str, Any]], key: str) -> list[str]:
