@@ -17,7 +17,7 @@ DECISION = "Kept orders in memory instead of on disk, because the queue is small
 @pytest.fixture
 def world(home: Path, repo: Path) -> World:
     made = World(home, repo)
-    made.work(RULE, "Understood, I will ask.\n\n" + DECISION, ("a.py",))
+    made.work(RULE, "Understood, I will ask.\n\n**Decision:** " + DECISION, ("a.py",))
     session = made.work("Correct the totals", "Corrected.", ("b.py",), end=False)
     learned = ("checkpoint", "--done", "Corrected the totals", "--learned", LESSON)
     assert made.memory(*learned, env=session.environment()).code == 0
@@ -43,7 +43,7 @@ def test_what_is_accepted_becomes_a_note_whose_name_keeps_the_negation(world: Wo
     assert notes[RULE]["note"] == "project/never-push-main-without-asking"
     assert [notes[text]["type"] for text in (RULE, DECISION, LESSON)] == ["feedback", "decision", "project"]
     assert waiting(world) == {}
-    assert RULE not in Life(world.home, world.repo).start().context.partition("## Notes")[0]
+    assert not [text for text in notes if text in Life(world.home, world.repo).start().context.partition("## Notes")[0]]
     world.assert_sound()
 
 
@@ -60,7 +60,8 @@ def test_what_is_rejected_is_never_offered_again(world: World) -> None:
     world.work(RULE.upper() + "!", "Understood, I will ask.", ("a.py",))
     assert waiting(world) == {}
     assert "Nothing waits." in world.memory("review").stdout
-    assert "Rules the user stated" not in Life(world.home, world.repo).start().context
+    context = Life(world.home, world.repo).start().context
+    assert not [title for title in ("Rules the user stated", "Decided or learned") if title in context]
     world.assert_sound()
 
 
@@ -81,8 +82,7 @@ def test_rules_lists_what_became_of_each_and_what_had_to_be_said_again(world: Wo
     life.start()
     life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "npm i left-pad"}))
     (rule,) = world.json("rules")
-    assert (rule["binds"], rule["stopped"], rule["recurred"]) == ("deny", 1, 0)
-    assert rule["last"]
+    assert (rule["binds"], rule["stopped"], rule["recurred"], rule["last"] > "") == ("deny", 1, 0, True)
     path = world.project / "LEARNING" / "topics" / "no-npm.md"
     lines = path.read_text("utf-8").split("\n")
     path.write_text("\n".join(line for line in lines if line[:8] not in ("created:", "verified")), "utf-8")  # long ago

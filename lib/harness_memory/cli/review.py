@@ -95,8 +95,8 @@ def rules(call: Call) -> int:
     ages = [int((call.now - day) // (7 * settings.DAY_SECONDS)) for day in days]
     weeks = [ages.count(age) for age in reversed(range(12))]
     after = ["", "Said again, week by week, newest last: " + bars(weeks, max(weeks))] if any(weeks) else []
-    waits = count(len(review.stated(call.project.dir)), "rule")
-    after += ["", "Stated in prompts and not reviewed: %s. See: harness memory review" % waits]
+    waits = len(review.stated(call.project.dir))
+    after += ["", "Stated and not reviewed: %s. See: harness memory review" % count(waits, "rule")] if waits else []
     head = "NOTE BINDS LAST #KEPT=followed #STOPPED #OVERRIDDEN #AGAIN=recurred RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
     return call.listing(head, held, lambda rule: rule, none, after)

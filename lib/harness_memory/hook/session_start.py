@@ -122,7 +122,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
         sections.rules(project, () if event.source == "compact" else own_ids),
         sections.running(project, session.id),
         still_open,
-        sections.decisions(project, own_ids, [*still_open.lines, *menu.lines]),
+        sections.decisions(project, own_ids, "\n".join([*still_open.lines, *menu.lines])),
         notes,
         menu,
         sections.usage(),

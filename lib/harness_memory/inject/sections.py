@@ -104,8 +104,7 @@ def _doubt(place: tuple[str, str, str], day: str, about: list[str], root: str, n
         return ""
     from ..notes.shelf import Shelf
 
-    scope, home, slug = place
-    note = Shelf(scope, home).note(slug)
+    note = Shelf(*place[:2]).note(place[2])  # scope, home; slug
     return neutral.line(note.mark(root, now)) if note else ""
 
 
@@ -138,21 +137,24 @@ def running(project: Project, own_id: str) -> Part:
             from ..session import capture
 
             state = capture.load(session.dir)
-            changed = ", ".join(state.files[-5:])
-            ask = ["no prompt yet", *state.prompts()][-1]
+            ask, changed = ["no prompt yet", *state.prompts()][-1], ", ".join(state.files[-5:])
             part.lines.append(neutral.line("- %s: %s%s" % (session.id, ask, changed and " [%s]" % changed)))
     return part
 
 
-def decisions(project: Project, own_ids: set[str], told: list[str]) -> Part:
-    """What the last sessions decided and learned, newest first, unless another part has `told` it."""
-    path = os.path.join(project.dir, settings.INDEX_FILE)
-    part, text = Part("decisions", "Decided or learned lately", [], path), "\n".join(told)
-    for name, _ in _menu_entries(path)[: settings.DECISION_SESSIONS_READ]:
+def decisions(project: Project, own_ids: set[str], told: str) -> Part:
+    """What the last sessions decided and learned, newest first, unless it is `told` elsewhere or a person judged it."""
+    part = Part("decisions", "Decided or learned lately", [], os.path.join(project.dir, settings.INDEX_FILE))
+    for name, _ in _menu_entries(part.source)[: settings.DECISION_SESSIONS_READ]:
         day, id = day_and_id(name)
         value = files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None
         items = [*value.get("decisions", ()), *value.get("learnings", ())] if value else []
-        items = [item for item in items if item[: settings.ITEM_CHARS // 2] not in text]
+        items = [item for item in items if item[: settings.ITEM_CHARS // 2] not in told]
+        if items and files.exists(os.path.join(project.dir, *settings.RULES_LOG_PATH)):
+            from ..memory import review
+
+            judged = review.settled(project.dir)
+            items = [item for item in items if review.Item("", item, "", "").key not in judged]
         part.lines += [neutral.line("- [%s] %s" % (day, item)) for item in items[: settings.DECISIONS_SHOWN]]
     return part
 
@@ -204,9 +206,8 @@ def profile(project: Project, name: str, problems: list[str]) -> Part:
         if colon and skill.startswith("/") and pages.skill_name(skill) == name:
             done = rest.rpartition(" (")[0] if rest.endswith(")") else rest
             covered.append("%s %s" % (day_and_id(file)[0], done.partition(" [")[0]))
-    if covered:
-        shown = "; ".join(covered[: settings.SKILL_SESSIONS_SHOWN])
-        part.lines.append(neutral.line("Last sessions with /%s here: %s" % (name, shown)))
+    shown = "; ".join(covered[: settings.SKILL_SESSIONS_SHOWN])
+    part.lines += [neutral.line("Last sessions with /%s here: %s" % (name, shown))] if shown else []
     if os.path.exists(os.path.join(project.dir, *settings.RATINGS_PATH)):
         from ..memory import ratings
 
@@ -235,9 +236,8 @@ def _page_part(name: str, title: str, page: pages.Curated, limit: int, problems:
 
 def _shown(text: str) -> str:
     """A line, redacted, neutral and cut."""
-    words = text.lstrip(" ")
-    indent = text[: len(text) - len(words)]
-    return cut(neutral.line(indent + passage(words, settings.CURATED_LINE_CHARS)), settings.CURATED_LINE_CHARS)
+    indent, limit = text[: len(text) - len(text.lstrip(" "))], settings.CURATED_LINE_CHARS
+    return cut(neutral.line(indent + passage(text.lstrip(" "), limit)), limit)
 
 
 def _normal(text: str) -> str:
