@@ -176,7 +176,8 @@ def test_other_transcripts_are_read_after_a_forgetting(world: World, client: sup
     other = lived(world, client, "Fix the parser", "The parser is fixed.\n\nNext steps:\n- tell finance", "parser.py")
     world.memory("forget", "--text", "Zanzibar", "--yes")
     assert other.session.id not in (world.project / "STATE" / "forgotten.json").read_text("utf-8")
-    assert "low" in str(other.capture["statements"][:-1]) and world.memory("forget", "--text", "low", "--yes").code == 1
+    assert "low" in str(other.capture["statements"][:-1])
+    assert world.memory("forget", "--text", "low", "--yes").code == 1
     (other.directory / "capture.json").unlink()
     other.stop("The parser is fixed, and tested in full.")
     assert other.episode["asked"] == ["Fix the parser"]
@@ -277,8 +278,7 @@ The ledger is copied by hand on Sundays, and nobody may be late."""
     assert [word for word in words if word not in receipt.read_text("utf-8")] == []
     assert "\\x00" not in world.memory("forget", "--text", "copied by hand").stdout
     assert world.memory("forget", session.id[:8], "--yes").code == 0
-    left = ["%s/STATE/forgotten.json" % world.project.name]
-    assert [holding(world, word) for word in words] == [[], [], [], left]
+    assert [holding(world, word) for word in words] == [[], [], [], ["%s/STATE/forgotten.json" % world.project.name]]
     assert "red was sold out" in receipt.read_text("utf-8")
     assert other.id[:8] in (later.directory / "injected.json").read_text("utf-8")
     world.assert_sound()

@@ -5,8 +5,9 @@ command spelt as in the permission rule) and a record in `installs.json` of the 
 
     {"schema": 1, "installs": [{settings, scope, interpreter, version, rules, guard, status_line, skills}]}
 
-`rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy; one that the user has changed is
-neither overwritten nor removed. A link `harness` in ~/.local/bin goes with the last install.
+`rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy; one
+that the user has changed is neither overwritten nor removed. A link `harness` in ~/.local/bin goes with the last
+install.
 """
 
 from __future__ import annotations
