@@ -227,8 +227,8 @@ def _struck(folder: str, name: str, text: str, is_hit: Matcher, names: frozenset
     if folder in _NOTE_FOLDERS and name.endswith(".md"):
         return _note(name[: -len(".md")], text, is_hit)
     if name == settings.RECEIPT_FILE:  # an item is a line with those that are indented below it
-        text = "\n".join(item for item in text.replace("\n  ", "\0  ").split("\n") if not is_hit(item))
-        return sentences(text.replace("\0", "\n"), is_hit)
+        items = [item.replace("\0", "\n") for item in text.replace("\n  ", "\0  ").split("\n")]
+        return sentences("\n".join([item for item in items if not is_hit(item)]), is_hit)
     if name.endswith(".jsonl"):
         values = [(line, jsontext.loads(line) if line.strip() else None) for line in text.split("\n")]
         rows = [(line, value, after) for line, value in values for after in _tree([value], is_hit, names)]
