@@ -103,7 +103,7 @@ def test_an_offer_is_open_until_somebody_goes_on(life: Life) -> None:
 
 
 def test_a_step_is_open_once_until_a_turn_takes_it_up(life: Life) -> None:
-    answer = "Vouchers work.\n\nStill open:\n- the guest cart is not covered by tests\n- printed vouchers lack a date"
+    answer = "Vouchers work.\n\nI left two things undone:\n- guest cart isn't tested\n- printed vouchers lack a date"
     life.start()
     life.prompt("Add vouchers")
     task = {"id": "1", "subject": "Cover the guest cart"}
@@ -112,6 +112,7 @@ def test_a_step_is_open_once_until_a_turn_takes_it_up(life: Life) -> None:
     assert life.episode["what_remains"] == ["Cover the guest cart", "printed vouchers lack a date"]
     life.turn("ok", "Printed vouchers have a date now.\n\nNext step: send the vouchers by mail as well.", "t.py")
     assert life.episode["what_remains"] == ["Cover the guest cart", "send the vouchers by mail as well."]
+    assert "undone" not in life.episode["what_was_done"]
 
 
 def test_files_that_a_shell_command_writes_count(life: Life) -> None:

@@ -105,7 +105,7 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
         line = _without_opener(line)
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
         if "l" in kinds and statements and unit.lead == found[at - 1].text:  # the line above announces it
-            statements[-1].kinds = statements[-1].kinds.replace("l", "")
+            statements[-1].kinds = statements[-1].kinds.replace("l", "").replace("f", "")
         kinds += "w" if is_work else ""
         statements.append(Statement(turn, "c", worth, headline, sure, kinds, line))
     return statements
