@@ -83,11 +83,11 @@ def consolidation_due(project_dir: str, now: float, config: Config) -> str:
 
 
 def glance(project_dir: str) -> str:
-    """A memory in one line: `41 sessions here, 2 open: JWKS refresh, guest e-mail`; "" for an empty one."""
+    """A memory in one line: `41 sessions here, 2 open: Refresh the JWKS; Test guest e-mail`; "" for an empty one."""
     number = len(files.names(os.path.join(project_dir, settings.EPISODES_DIR)))
     path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
-    work = files.load_json(path, {"active_tasks": [{"description": "text"}]}) or {"active_tasks": []}
-    titles = [cut(one_line(task["description"]), 40).rstrip(".") for task in work["active_tasks"]]
+    work = files.load_json(path, {"active_tasks": [{"description": "text", "next_steps": ["text"]}]}) or {}
+    titles = [cut(one_line([*task["next_steps"], task["description"]][0]), 40) for task in work.get("active_tasks", ())]
     line = "%d session%s here" % (number, "" if number == 1 else "s") if number else ""
-    more = ", …" if len(titles) > 2 else ""
-    return "%s, %d open: %s%s" % (line, len(titles), ", ".join(titles[:2]), more) if line and titles else line
+    shown = "; ".join([*[title.rstrip(".") for title in titles[:2]], "…"][: len(titles)])
+    return "%s, %d open: %s" % (line, len(titles), shown) if line and titles else line
