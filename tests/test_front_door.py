@@ -16,7 +16,7 @@ import support
 from commandline import World
 from life import Life
 
-ANSWER = "Cart totals are rounded once, at the end.\n\nNext steps:\n- Cover the guest cart with tests\n"
+ANSWER = "Cart totals are rounded once, at the end.\n\nStill to do:\n- Cover the guest cart with tests\n"
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(1)"> & "quoted" \u2028 {{data}}'
 
 

@@ -106,8 +106,7 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
         if "l" in kinds and statements and unit.lead == found[at - 1].text:  # the line above announces it
             statements[-1].kinds = statements[-1].kinds.replace("l", "").replace("f", "")
-        kinds += "w" if is_work else ""
-        statements.append(Statement(turn, "c", worth, headline, sure, kinds, line))
+        statements.append(Statement(turn, "c", worth, headline, sure, kinds + "w" * is_work, line))
     return statements
 
 
@@ -239,7 +238,8 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
 def _title(title: str) -> set[str]:
     """What a heading, or the line above a list, says of what stands below; a long one is a statement, not a title."""
     words = words_of(title)
-    return _classes(words, title) if len(words) < 10 and len(title) < 60 and title[-1:] not in "?？" else set()
+    words += map("_".join, zip(words, words[1:]))  # "to do"
+    return _classes(words, title) if len(words) < 19 and len(title) < 60 and title[-1:] not in "?？" else set()
 
 
 def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
