@@ -34,6 +34,7 @@ def test_what_waits_is_listed_with_its_source(world: World) -> None:
     assert [items[text]["kind"] for text in (RULE, DECISION, LESSON)] == ["rule", "decision", "lesson"]
     page = world.memory("review").stdout
     assert all(item["session"] in page and item["key"] in page for item in items.values())
+    assert Life(world.home, world.repo).prompt("May I push to main without asking?").context.count(RULE) == 1
 
 
 def test_what_is_accepted_becomes_a_note_whose_name_keeps_the_negation(world: World) -> None:
@@ -87,8 +88,7 @@ def test_rules_lists_what_became_of_each_and_what_had_to_be_said_again(world: Wo
     lines = path.read_text("utf-8").split("\n")
     path.write_text("\n".join(line for line in lines if line[:8] not in ("created:", "verified")), "utf-8")  # long ago
     world.work("I said never install with npm, use pnpm", "Sorry, pnpm it is.", ("c.py",))
-    (rule,) = world.json("rules")
-    assert rule["recurred"] == 1
+    assert [rule["recurred"] for rule in world.json("rules")] == [1]
     page = world.memory("rules").stdout
     assert "newest last: ▁▁▁▁▁▁▁▁▁▁▁█" in page
     assert "not reviewed: 2 rules" in page

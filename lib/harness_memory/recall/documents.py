@@ -87,7 +87,7 @@ def of_session(value: dict[str, Any]) -> list[str]:
     whole = " ".join(joined)
     more = [*value["asked"], *lines(value["what_was_done"])]
     for key in ("commits", "decisions", "rules", "learnings", "errors", "what_remains"):
-        more += map(str, value.get(key) or ())
+        more += [text[len("2026-11-18: ") if key == "rules" else 0 :] for text in map(str, value.get(key) or ())]
     joined += [text for text in more if text[:_SAME_CHARS] not in whole]
     return joined + [
         "`%s` failed; `%s` worked" % (fix["failed"], fix["fixed"]) for fix in value["commands_failed_then_fixed"]
