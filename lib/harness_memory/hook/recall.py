@@ -88,7 +88,7 @@ def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
 
 def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
     """The best passages of all entries while there is room, each entry with its files."""
-    named = [*(("  files: ", entry.item.files) for entry in entries), ("Files near these: ", near)]
+    named = [*(("  files: ", entry.item.files) for entry in entries), ("Other files that may matter: ", near)]
     below = [neutral.line(label + ", ".join(paths)) if paths else "" for label, paths in named]
     command = command_line("restore" if entries[0].record.kind == ARCHIVED else "show", entries[0].name)
     room -= sum([units(line) + 1 for line in (command, *below)])

@@ -150,7 +150,7 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
     is_changed, removable = target.without(wanted) != target.before, target.removable()
     edited = target.uninstall(wanted, paths)
-    _say("Removed from %s" if is_changed else "Nothing of ours in %s", target.path)
+    _say("Removed from %s" if is_changed else "Nothing of ours in %s", output.short(target.path))
     if removable:
         _say("Removed with it: %s", ", ".join(map(output.short, removable)))
     for path in edited:
@@ -162,7 +162,7 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
         _say("%s %s" % (verb, what) if paths else "No memory in %s" % target.store)
         _say("Left in it: %s", left) if left else None
     elif left:
-        _say("The memory stays in %s (--uninstall --purge deletes it)", target.store)
+        _say("The memory stays in %s (--uninstall --purge deletes it)", output.short(target.store))
     for other in installation.records(target.store):
         _say("Still installed in %s (--scope %s)", other["settings"], other.get("scope"))
     return 0 if is_deleted else 1
