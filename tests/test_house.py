@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 2355,
     "project": 569,
     "audit": 223,
-    "session": 2298,
+    "session": 2301,
     "notes": 870,
     "memory": 2694,
     "recall": 1165,

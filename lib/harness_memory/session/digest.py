@@ -121,10 +121,12 @@ def _without_opener(line: str) -> str:
 def _kinds(unit: units.Unit, row: set[str], left: int, decided: int, learned: int) -> tuple[str, int]:
     """What a unit is, and how surely it is a decision or a fact."""
     kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
-    if (left > max(0, decided) or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
+    is_left = left > (0 if "yet" in row else max(0, decided))
+    if (is_left or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
         is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
         kinds += "lo" if unit.kind == units.OPEN or (is_listed and unit.is_first) else "l"
-        return kinds + ("" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"), -99
+        kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
+        return (kinds + "d", decided) if decided > max(0, left) else (kinds, -99)
     if _TALK.isdisjoint(row):
         return kinds + ("d" if decided > 0 else "f"), max(decided, learned)
     return kinds, -99
@@ -239,7 +241,8 @@ def _title(title: str) -> set[str]:
     """What a heading, or the line above a list, says of what stands below; a long one is a statement, not a title."""
     words = words_of(title)
     words += map("_".join, zip(words, words[1:]))  # "to do"
-    return _classes(words, title) if len(words) < 19 and len(title) < 60 and title[-1:] not in "?？" else set()
+    found = _classes(words, title) if len(words) < 19 and len(title) < 60 and title[-1:] not in "?？" else set()
+    return found | {"later"} if "yet" in found and "done" not in found else found  # "Not there yet"
 
 
 def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
