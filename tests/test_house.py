@@ -69,14 +69,14 @@ PACKAGES = {
     "project": 569,
     "audit": 223,
     "session": 2301,
-    "notes": 870,
+    "notes": 869,
     "memory": 2694,
     "recall": 1165,
     "inject": 524,
     "guard": 3755,
-    "hook": 1026,
+    "hook": 1027,
     "cli": 3118,
-    "setup": 750,
+    "setup": 747,
 }
 FOLDERS = {"hooks": 133, "tests": 14829, "bench": 2500}
 LOADED = {"session_start": 3599, "user_prompt_submit": 3951, "stop": 4151, "pre_tool_use": 840}

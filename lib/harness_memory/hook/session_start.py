@@ -51,6 +51,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         message = []
         if problems:
             shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[:3]]
+            shown += ["%d more" % (len(problems) - 3)] if len(problems) > 3 else []
             message.append("Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command()))
         if is_refused:
             what = "Harness Memory: nothing shows that this folder is %s: it has a memory of its own. To join: %s adopt"
