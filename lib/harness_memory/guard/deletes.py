@@ -72,7 +72,8 @@ def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     if word.rpartition("/")[2] == STAR and worth(path[:-2] or "/", scope, call) in GRAVE:
         return "" if _is_made(word, call, found) else "delete.unknown"
     if call.program == "shred":
-        return "disk.overwrite" if path.startswith("/dev/") else target_rule(word, call, scope, found)
+        rule = "disk.overwrite" if path.startswith("/dev/") else target_rule(word, call, scope, found)
+        return "service.delete" if rule == "delete.inside" else rule
     return _git_rule(path, call, scope)
 
 

@@ -339,7 +339,7 @@ class Shell(shell.Reader):
         if self.at == start:
             raise self.fail("nothing to run")
         for name in assigned if words and words[0] not in DECLARERS and not self.is_skipping else ():
-            if name.startswith(("HARNESS_MEMORY", "CLAUDE")):  # of the command alone
+            if name.startswith(("HARNESS_MEMORY", "CLAUDE", "LD_", "DYLD_")):  # of the command alone
                 self.record("export", [name + "=" + self.variables[name][0]])
             elif name == "HOME":
                 del self.variables[name]

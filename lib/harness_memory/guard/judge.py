@@ -128,6 +128,9 @@ class _Judge:
 
     def git(self, call: Call) -> Found:
         if call.verb()[0] in WORDS["plain-git"]:
+            for word in call.given.operands[1:] if call.verb()[0] == "add" else ():
+                if self.rule(word, call) in (paths.SECRET, paths.ENV):
+                    yield "git.secret", plain(word)
             return
         from . import gitrules
 
@@ -223,11 +226,13 @@ class _Judge:
         packed = [
             each for each in sources if each.program in WORDS["packers"] or each.verb()[0] in WORDS["git-histories"]
         ]
-        if is_fed or packed:
+        if is_fed or packed or _holds(text, "sink-hosts"):
             yield "exfil.tree", call.line()
 
     def copies(self, call: Call) -> Found:
         """The whole project, the home or a main folder of it, copied to another machine."""
+        if call.program == "ssh" and any(each.program in WORDS["packers"] for each in call.sources()):
+            yield "exfil.tree", call.line()
         words, has_host = call.given.operands, call.program in ("scp", "rsync")
         remote = [at for at, word in enumerate(words) if "://" in word or (has_host and ":" in word[2:])]
         for word in words[: max(remote, default=0)]:
@@ -339,11 +344,14 @@ class _Judge:
         is_printed = call.program in ("echo", "printf") and any(outputs.shows_secret(each) for each in values)
         is_seen = not (call.is_kept or call.redirections or call.is_piped)
         is_listed = outputs.shows_environment(call)
+        is_told = self.is_sourced or (call.line() in ("env", "printenv") and not call.where)
         reader = self.readers.get(id(call), call)
         is_searched = reader.program in WORDS["searchers"] and not reader.is_piped  # `env | grep -i token`
         is_shown = is_listed and is_searched and _holds(" ".join(reader.args).lower(), "secret-words")
-        if is_shown or (is_seen and (is_printed or (is_listed and self.is_sourced))):
+        if is_shown or (is_seen and (is_printed or (is_listed and is_told))):
             yield "secret.show", call.line()
+        if call.program not in ("echo", "printf") and any(arg.startswith(WORDS["preloads"]) for arg in call.args):
+            yield "code.preload", call.line()
         if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
             yield "self.uninstall", call.line()
 

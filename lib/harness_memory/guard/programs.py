@@ -159,11 +159,9 @@ def command_at(name: str, effect: list[str], given: Arguments) -> int:
 def effect_of(name: str, row: Row, given: Arguments) -> str:
     """The rule of the first effect that applies to a call."""
     is_help = given.flags[-1:] == ["-h"] and "-h" not in row.values and len(row.effects) > 1
-    if (
-        is_help
-        or "help" in given.operands[:2]
-        or not {flag.lower() for flag in given.flags}.isdisjoint(WORDS["excuses"])
-    ):
+    flags = {flag.lower() for flag in given.flags}
+    excuses = [each for each in WORDS["excuses"] if each in flags and each + "=false" not in flags]
+    if is_help or "help" in given.operands[:2] or excuses:
         return ""
     ours = [effect for effect in row.effects if effect[0] not in RUNS]
     return next((effect[0] for effect in ours if applies(name, effect, given) >= 0), "")

@@ -21,7 +21,7 @@ HINTS = """
 # What a script may be made of.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./,:=@+%;&|\n")
 _PROGRAMS = frozenset(
-    "ls pwd cd echo true date whoami which mkdir pytest tsc eslint prettier ruff mypy black jest vitest mocha".split()
+    "ls pwd cd echo true whoami which mkdir pytest tsc eslint prettier ruff mypy black jest vitest mocha".split()
 )
 _VERBS = {
     "git": frozenset("status log diff show add commit fetch pull branch rev-parse ls-files remote describe".split()),
@@ -32,9 +32,9 @@ _VERBS = {
     "go": frozenset("build test vet run fmt list mod version".split()),
     "pip": frozenset("install list show freeze check".split()),
 }
-_FORCES = frozenset("-D -d -f -M -m -C --force --delete".split())  # of `git branch` and its like
+_FORCES = frozenset("-D -d -f -M -m -C --force --delete --no-verify".split())  # of `git branch` and its like
 _FORCE_LETTERS = frozenset("DdfMmC")
-_WRITES = ("--output", "-o", "--target", "--write")
+_WRITES = ("--output", "-o", "--target", "--write", "http:", "https:")  # or an address to install from
 
 
 def is_harmless(command: str, own: tuple[str, ...] = ()) -> bool:
@@ -60,7 +60,7 @@ def _is_quiet(words: list[str]) -> bool:
     if words[0] in ("head", "tail", "wc") and len(words) < 3:
         return len(words) == 1 or words[1][:1] == "-"  # at the end of a pipe
     letters = "".join([word for word in words if word[:1] == "-" and word[1:2] != "-"])
-    if words[0] == "git" and not _FORCE_LETTERS.isdisjoint(letters):
+    if words[0] == "git" and (not _FORCE_LETTERS.isdisjoint(letters) or ("n" in letters and "commit" in words)):
         return False
     verbs = _VERBS.get(words[0])
     return verbs is not None and len(words) > 1 and words[1] in verbs and _FORCES.isdisjoint(words)
