@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2694,
     "recall": 1165,
     "inject": 524,
-    "guard": 3762,
+    "guard": 3764,
     "hook": 1027,
     "cli": 3118,
     "setup": 747,

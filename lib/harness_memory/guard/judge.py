@@ -226,7 +226,9 @@ class _Judge:
         packed = [
             each for each in sources if each.program in WORDS["packers"] or each.verb()[0] in WORDS["git-histories"]
         ]
-        if is_fed or packed or _holds(text, "sink-hosts"):
+        is_form = given.has("-F,--form") and "=@" in text
+        is_upload = call.program == "curl" and (is_form or given.has("-T,--upload-file"))
+        if is_fed or packed or is_upload or _holds(text, "sink-hosts"):
             yield "exfil.tree", call.line()
 
     def copies(self, call: Call) -> Found:
@@ -261,7 +263,7 @@ class _Judge:
             if word.startswith(("/dev/tcp/", "/dev/udp/")) and not word[9:].startswith(WORDS["local-hosts"]):
                 yield "remote.shell", call.line()
                 continue
-            if kind == "r" and is_deep and word.rstrip("/") in (TILDE, ""):
+            if kind in ("r", "l") and is_deep and word.rstrip("/") in (TILDE, "", "/etc"):
                 yield paths.SENSITIVE, plain(word)
             yield from self.one(kind, word, call)
             is_emptied = kind == "w" and call.program in ("", "dd", "truncate")
