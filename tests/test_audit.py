@@ -181,10 +181,6 @@ def trails(world: World) -> list[Path]:
     return [Path(path) for path in trail.paths(str(next(world.root.glob("*/SECURITY")).parent))]
 
 
-def shown(world: World, *words: str) -> list[int]:
-    return [event["seq"] for event in world.json("audit", "show", *words)]
-
-
 def test_show_lists_the_newest_first_without_control_characters(world: World) -> None:
     result = world.memory("audit")
     assert result.code == 0
@@ -200,7 +196,7 @@ def test_show_lists_the_newest_first_without_control_characters(world: World) ->
 
 @pytest.mark.parametrize(("words", "numbers"), support.rows("audit/narrowed.jsonl"))
 def test_show_narrowed(world: World, words: list[str], numbers: list[int]) -> None:
-    assert shown(world, *words) == numbers
+    assert [event["seq"] for event in world.json("audit", "show", *words)] == numbers
 
 
 def test_a_whole_trail(world: World) -> None:

@@ -71,12 +71,7 @@ def epoch(text: str) -> float:
 
 @pytest.fixture
 def begin(home: Path, repo: Path, client: support.Client) -> Callable[..., Timed]:
-    def make(instant: float | str) -> Timed:
-        life = Timed(home, repo, pid=client.pid)
-        life.at(instant)
-        return life
-
-    return make
+    return lambda instant: Timed(home, repo, pid=client.pid).at(instant)
 
 
 def work(life: Timed, ask: str) -> Timed:
@@ -177,10 +172,6 @@ def test_prune_does_not_trust_a_clock_that_is_years_ahead(
 
 
 # Times in the future -----------------------------------------------------------------------------------
-def future(path: Path | str) -> None:
-    os.utime(str(path), (NOW + 9 * YEAR, NOW + 9 * YEAR))
-
-
 def test_files_of_the_future_are_in_nobodys_way(begin: Callable[..., Timed], world: World) -> None:
     life = begin(NOW)
     life.start()
@@ -190,7 +181,7 @@ def test_files_of_the_future_are_in_nobodys_way(begin: Callable[..., Timed], wor
     lock = life.project / "STATE" / "live" / "gone.lock"
     lock.touch()
     for path in sorted(life.store.rglob("*"), reverse=True):
-        future(path)
+        os.utime(str(path), (NOW + 9 * YEAR, NOW + 9 * YEAR))
     other = begin(NOW)
     other.start()
     assert not temporary.exists()

@@ -72,12 +72,8 @@ def test_a_healthy_install_has_no_problems(installed: World) -> None:
     installed.work("Add a form", "Added.", ("a.py",))
     assert problems(installed) == {}
     page = installed.memory("doctor").stdout
-    for text in (
-        "settings.json: %d hooks" % len(settingsfile.HOOKS),
-        "SessionStart",
-        "Python %d.%d" % sys.version_info[:2],
-    ):
-        assert text in page
+    hooks, python = "settings.json: %d hooks" % len(settingsfile.HOOKS), "Python %d.%d" % sys.version_info[:2]
+    assert [text for text in (hooks, "SessionStart", python) if text not in page] == []
     assert hook_line(installed).split()[:3] == ["ok", "install", "%s:" % Path("~", ".claude", "settings.json")]
 
 

@@ -34,13 +34,9 @@ def shop(life: Life) -> Life:
     return life
 
 
-def project_of(life: Life) -> str:
-    return identity.locate(str(life.store), str(life.cwd), str(life.cwd)).dir
-
-
 def past(life: Life, ask: str, answer: str, file: str) -> None:
     """An episode of some days ago."""
-    directory = project_of(life)
+    directory = identity.locate(str(life.store), str(life.cwd), str(life.cwd)).dir
     number = len(episode.names(directory))
     started = clock.iso(time.time() - 86400 * 5 - 3600 * number)
     short_id = "%08x" % (0xA0000000 + number)

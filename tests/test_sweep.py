@@ -20,13 +20,6 @@ def start_another(life: Life) -> None:
         Life(life.home, life.cwd, pid=client.pid).start()
 
 
-def edit_marker(life: Life, **process: Any) -> None:
-    (path,) = life.store.glob("*/STATE/live/%s.json" % life.session.id)
-    marker = json.loads(path.read_text("utf-8"))
-    marker["process"].update(process)
-    path.write_text(json.dumps(marker), "utf-8")
-
-
 def test_killed_session_is_recorded_and_abandoned_by_the_next_start(life: Life, client: support.Client) -> None:
     life.start()
     life.turn("one", "One done.", "one.py")
@@ -63,7 +56,10 @@ def test_clear_without_session_end_abandons_the_first(life: Life) -> None:
 def test_where_the_process_cannot_be_known_age_decides(life: Life, hours: int, status: str) -> None:
     life.start()
     life.prompt("one")
-    edit_marker(life, host="another-machine")
+    (path,) = life.store.glob("*/STATE/live/%s.json" % life.session.id)
+    marker = json.loads(path.read_text("utf-8"))
+    marker["process"]["host"] = "another-machine"
+    path.write_text(json.dumps(marker), "utf-8")
     past = time.time() - hours * 3600
     for path in (life.directory / "META.yaml", life.directory / "capture.json", life.transcript.path):
         os.utime(path, (past, past))

@@ -156,10 +156,7 @@ def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = F
         fd = open_plain(path, of_anyone=of_anyone)
     except _MISSING:
         return None
-    try:
-        data = os.read(fd, min(os.fstat(fd).st_size, limit) + 4096)
-    finally:
-        os.close(fd)
+    data = drain(fd, limit + 1)
     if len(data) > limit:
         raise Unreadable(errno.EFBIG, "larger than %d bytes" % limit, path)
     return data
@@ -171,12 +168,21 @@ def read_part(path: str, size: int, *, from_end: bool = False) -> bytes:
         fd = open_plain(path)
     except (*_MISSING, Unreadable):
         return b""
+    start = os.lseek(fd, max(0, os.fstat(fd).st_size - size), 0) if from_end else 0
+    data = drain(fd, size)
+    return data.partition(b"\n")[2] if start else data
+
+
+def drain(fd: int, limit: int) -> bytes:
+    """The next bytes of a file, at most `limit`, however few a disk gives at a time; closes it."""
     try:
-        start = os.lseek(fd, max(0, os.fstat(fd).st_size - size), 0) if from_end else 0
-        data = os.read(fd, min(size, os.fstat(fd).st_size))
+        parts, left = [], min(os.fstat(fd).st_size, limit)
+        while left > 0:
+            parts.append(os.read(fd, left))
+            left -= len(parts[-1]) or left
     finally:
         os.close(fd)
-    return data.partition(b"\n")[2] if start else data
+    return b"".join(parts)
 
 
 def read_text(path: str) -> str:

@@ -80,7 +80,9 @@ def _spans(text: str) -> Iterator[Span]:
         from .secret import places
 
         yield from places(text, dict.fromkeys(rows))
-    lower = _lower(text)
+    lower = text.lower().replace("-", "_")
+    if len(lower) != len(text):  # a few letters grow when lowered; offsets must hold
+        lower = "".join([c.lower() if c in _ALNUM else c for c in text]).replace("-", "_")
     for names in (_NAMES,) if text.isascii() else (_NAMES, _NAMES_BEYOND_ASCII):
         for name, kind in names.items():
             at = lower.find(name)
@@ -120,18 +122,9 @@ def redact_tree(value: Any, names: tuple[str, ...] = ()) -> Any:
     return text if text != str(value) else value
 
 
-def _lower(text: str) -> str:
-    lower = text.lower()
-    if len(lower) != len(text):  # a few letters grow when lowered; offsets must hold
-        lower = "".join([c.lower() if c in _ALNUM else c for c in text])
-    return lower.replace("-", "_")
-
-
 def _ends_name(text: str, at: int, end: int) -> bool:
     """`pass` ends DB_PASS, dbPass and dbpass, but not bypass."""
     if at == 0 or text[at - 1] not in _ALNUM or text[at] in "_-" or text[at].isupper() != text[at - 1].isupper():
         return True
-    glued = text[at:end].lower() in ("pass", "pwd", "key", "auth") and not text[max(0, at - 5) : at].lower().endswith(
-        _OTHER
-    )
-    return end - at > 4 or glued
+    is_other = text[max(0, at - 5) : at].lower().endswith(_OTHER)
+    return end - at > 4 or (text[at:end].lower() in ("pass", "pwd", "key", "auth") and not is_other)

@@ -164,10 +164,7 @@ def _read(path: str, limit: int = 16 * 1024) -> str:
         fd = os.open(path, _O_READ)
     except _MISSING:
         return ""
-    try:
-        data = os.read(fd, limit) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
-    finally:
-        os.close(fd)
+    data = files.drain(fd, limit if stat.S_ISREG(os.fstat(fd).st_mode) else 0)
     return data.decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 
