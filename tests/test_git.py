@@ -17,7 +17,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="POSIX links, pipes and modes
 
 
 def find(start: Path | str) -> git.Repository:
-    repo = git.find(str(start))
+    repo = git.find(str(start))[1]
     assert repo is not None
     return repo
 
@@ -39,7 +39,7 @@ def test_the_top_is_found_from_anywhere_inside(repo: Path) -> None:
     for start in (repo, repo / "a" / "b", repo / "not" / "there", repo / ".git" / "hooks"):
         at = find(start)
         assert (at.root, at.git_dir, at.common_dir) == (real(repo), real(repo / ".git"), real(repo / ".git"))
-    assert git.find(os.path.join(str(repo), *["d"] * settings.PARENTS_SEARCHED)) is None
+    assert git.find(os.path.join(str(repo), *["d"] * settings.PARENTS_SEARCHED))[1] is None
 
 
 def test_a_worktree_shares_the_common_directory(repo: Path, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_worktree_shares_the_common_directory(repo: Path, tmp_path: Path) -> N
 def test_the_worktrees_of_a_bare_repository_are_found(repo: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     support.git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))
-    assert git.find(str(bare)) is None  # a folder of files that anyone may send
+    assert git.find(str(bare))[1] is None  # a folder of files that anyone may send
     support.git(bare, "worktree", "add", "-q", str(tmp_path / "wt"), "main")
     assert find(tmp_path / "wt").common_dir == real(bare)
 
@@ -64,7 +64,7 @@ def test_a_link_to_a_git_directory_that_does_not_know_it_leads_nowhere(repo: Pat
     assert find(tmp_path / "link").root == real(repo)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / ".git").symlink_to(repo / ".git")
-    assert git.find(str(tmp_path / "other")) is None
+    assert git.find(str(tmp_path / "other"))[1] is None
     support.git(repo, "config", "core.worktree", str(tmp_path / "other"))
     assert find(tmp_path / "other").common_dir == real(repo / ".git")
 
@@ -76,7 +76,7 @@ def test_a_link_to_a_git_directory_that_does_not_know_it_leads_nowhere(repo: Pat
 def test_a_git_file_that_leads_nowhere_hides_the_repository_above(repo: Path, content: bytes) -> None:
     (repo / "inner").mkdir()
     (repo / "inner" / ".git").write_bytes(content)
-    assert git.find(str(repo / "inner")) is None
+    assert git.find(str(repo / "inner"))[1] is None
 
 
 def test_a_git_directory_without_head_is_passed_over(repo: Path) -> None:

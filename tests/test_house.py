@@ -65,8 +65,8 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2355,
-    "project": 569,
+    "base": 2354,
+    "project": 565,
     "audit": 223,
     "session": 2301,
     "notes": 869,

@@ -116,12 +116,22 @@ def test_a_directory_that_only_names_a_repository_does_not_share_with_it(
     assert repo.name == "project"
     theirs = sessions.start(other)
     assert theirs != id
+    assert (sessions.start(plain(other / "sub" / "folder"), LATER) == theirs) == (kind != "bare")  # that has no `.git`
     assert (sessions.start(repo, LATER), sessions.start(other, LATER)) == (id, theirs)
     repo.rename(tmp_path / "moved")
     if kind == "link":
         (other / ".git").unlink()
         (other / ".git").symlink_to(tmp_path / "moved" / ".git")
     assert sessions.start(other, LATER) != id
+
+
+def test_a_folder_with_its_git_directory_elsewhere_is_one_project(tmp_path: Path, sessions: Sessions) -> None:
+    top = plain(tmp_path / "top")
+    support.git(top, "init", "-q", "--separate-git-dir", str(tmp_path / "elsewhere"))
+    support.git(top, "remote", "add", "origin", HTTPS)
+    id = sessions.start(plain(top / "sub" / "folder"))
+    assert id == sessions.start(top) == project.project_id("dir:" + os.path.realpath(str(top)))
+    assert [sessions.facts(id)[key] for key in ("remotes", "commits")] == [[], []]
 
 
 def stranger(path: Path, url: str = HTTPS) -> Path:

@@ -81,5 +81,5 @@ def checked_out(cwd: str) -> str:
     """The branch that is checked out at a place, where that can be read."""
     from ..project import git
 
-    repo = git.find(cwd) if cwd.startswith("/") or cwd[1:2] == ":" else None
+    repo = git.find(cwd)[1] if cwd.startswith("/") or cwd[1:2] == ":" else None
     return git.branch(repo) if repo else ""

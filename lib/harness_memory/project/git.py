@@ -29,20 +29,24 @@ class Repository:
         self.root, self.git_dir, self.common_dir = root, git_dir, common_dir
 
 
-def find(start: str) -> Repository | None:
-    """The work tree that `start` lies in. A `.git` that leads nowhere ends the search: what lies above is another."""
+def find(start: str) -> tuple[str, Repository | None]:
+    """The top of the work tree that `start` lies in, or `start`, and the repository there.
+
+    A `.git` that leads nowhere, or to what does not know its folder, makes a top without a repository."""
+    top = start
     try:
-        directory = os.path.realpath(start)
-        for _ in range(settings.PARENTS_SEARCHED):
-            repo = _at(directory)
-            directory, child = os.path.dirname(directory), directory
-            if repo is not None or directory == child:
-                return repo
+        real = top = os.path.realpath(start)
+        for _ in range(min(settings.PARENTS_SEARCHED, real.count(os.sep) + 1)):
+            repo = _at(top)
+            if repo is not None:
+                return top, repo
+            top = os.path.dirname(top)
+        return real, None
     except (OSError, ValueError) as error:  # ValueError: NUL in a path
         is_lasting = not isinstance(error, OSError) or isinstance(error, _MISSING) or error.errno in _LASTING
         if not is_lasting:
             raise  # without its repository a directory would be another project
-    return None
+    return top, None
 
 
 def branch(repo: Repository) -> str:

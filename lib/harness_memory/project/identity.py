@@ -4,7 +4,7 @@ A project is named by the first of these identities that it has; its id is `<slu
 
     remote:<normalised URL of origin>     shared by clones and work trees with a common history
     git:<real path of the common dir>     shared by every work tree
-    dir:<real path of the directory>
+    dir:<real path of the directory, or of one above that holds a `.git` which leads to no repository of its own>
 
 It keeps the memory of an earlier identity (a remote was added, `git init` was run, the directory was moved) on evidence
 alone, because a path may by now hold something else, and a remote is only a claim of the folder. A path that a
@@ -55,15 +55,10 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
     """The project of a session that was launched in `launch_dir` and is in `cwd` now. Writes nothing."""
     paths = [path for path in (launch_dir, cwd) if path and os.path.isabs(path) and os.path.isdir(path)]
     path = paths[0] if paths else os.path.join(os.path.abspath(os.sep), cwd or launch_dir)
-    try:
-        root = os.path.realpath(path)
-    except (OSError, ValueError):  # NUL in a path
-        root = os.path.normpath(path)
-    repo = git.find(root)
+    root, repo = git.find(path)
     remote = ""
     candidates = []
     if repo:
-        root = repo.root
         url = git.origin_url(repo)
         if url:
             from .remote import folded, normalize

@@ -116,7 +116,7 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
 def is_tracked(path: str) -> bool:
     """Whether a file is in the index of its repository, which others may have written; also when that is not known."""
     try:
-        repo = git.find(os.path.dirname(path))
+        repo = git.find(os.path.dirname(path))[1]
         data = files.read(os.path.join(repo.git_dir, "index"), _INDEX_MAX_BYTES) if repo else b""
     except OSError:
         return True

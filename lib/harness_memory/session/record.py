@@ -139,7 +139,7 @@ def _add_commits(root: str, session: Session, state: Capture) -> None:
     if os.path.isfile(dot) or files.modified(os.path.join(dot, "logs", "HEAD")) >= since > 1:
         from ..project import git
 
-        repo = git.find(root)
+        repo = git.find(root)[1]
         until = (clock.parse(state.ended) or 0.0) + settings.COMMIT_GRACE_SECONDS
         for subject in git.commits(repo, since, until) if repo else ():
             if subject and subject not in state.commits:
