@@ -71,15 +71,15 @@ PACKAGES = {
     "session": 2301,
     "notes": 869,
     "memory": 2694,
-    "recall": 1165,
+    "recall": 1162,
     "inject": 524,
     "guard": 3764,
     "hook": 1027,
     "cli": 3118,
     "setup": 747,
 }
-FOLDERS = {"hooks": 133, "tests": 14829, "bench": 2500}
-LOADED = {"session_start": 3599, "user_prompt_submit": 3951, "stop": 4151, "pre_tool_use": 840}
+FOLDERS = {"hooks": 133, "tests": 14827, "bench": 2500}
+LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}
 
 
 def lines(*paths: Path) -> int:

@@ -21,7 +21,6 @@ from harness_memory.inject import injection as inject
 
 CAP = 8000
 DONE = "Totals are rounded once, at the end."
-DATA = Path(__file__).parent / "data" / "injection"
 
 
 def past(life: Life, ask: str = "totals are off by a cent", answer: str = DONE) -> Life:
@@ -106,9 +105,8 @@ def test_the_injected_commands_work(life: Life) -> None:
     }
     assert all("`%s " % command.split()[0] in text for command in commands)
     for command, expected in commands.items():
-        done = subprocess.run(
-            shlex.split(own + " " + command), env=env, cwd=life.cwd, stdout=subprocess.PIPE, check=True
-        )
+        words = shlex.split(own + " " + command)
+        done = subprocess.run(words, env=env, cwd=life.cwd, stdout=subprocess.PIPE, check=True)
         assert expected in done.stdout.decode("utf-8")
 
 
@@ -261,12 +259,7 @@ def test_no_skill_names_a_path(life: Life, typed: str) -> None:
 def test_the_tag_of_a_block_is_the_sessions_own_and_cannot_be_known_before(life: Life) -> None:
     brief(past(life), "- Prices are in cents.\n")
     payload = life.session._payload("SubagentStart", {"agent_id": "a1", "agent_type": "Explore"}, {})
-    results = [
-        life.start(),
-        life.run("subagent_start", payload),
-        life.start("clear"),
-        Life(life.home, life.cwd).start(),
-    ]
+    results = [life.start(), life.run("subagent_start", payload), life.start("clear"), life.another().start()]
     (life.directory / "injected.json").unlink()  # all that is left is what any program of the session knows
     results.append(life.start("clear"))
     tags = [result.context.partition(" ")[0] for result in results]
@@ -310,13 +303,8 @@ def test_no_part_of_a_secret_is_given_where_a_line_is_cut(life: Life, before: in
 
 
 # Trouble ---------------------------------------------------------------------------------------
-PAGES = {
-    "link": None,
-    "huge": b"x" * 2_000_000,
-    "binary": b"a\0b",
-    "latin-1": b"- caf\xe9 au lait\n",
-    "crlf and bom": b"\xef\xbb\xbf- one\r\n",
-}
+PAGES = {"link": None, "huge": b"x" * 2_000_000, "binary": b"a\0b", "latin-1": b"- caf\xe9 au lait\n"}
+PAGES["crlf and bom"] = b"\xef\xbb\xbf- one\r\n"
 
 
 @pytest.mark.parametrize("kind", PAGES)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Any, Callable, Iterable
+from typing import Any, Iterable
 
 import pytest
+import support
 from recall import measure
 from recall.development import load
 
@@ -15,7 +16,7 @@ from harness_memory.recall import cache, index, passages, ranking, writer
 from harness_memory.recall.documents import index_text
 from harness_memory.recall.terms import code, stem, terms
 
-DATA = Path(__file__).parent / "data" / "recall"
+SESSIONS = support.rows("recall/sessions.jsonl")
 DAY = 86400.0
 NOW = 1_800_000_000.0
 
@@ -40,24 +41,19 @@ def picked(documents: Iterable[dict[str, Any]], query: str, unwanted: tuple[str,
     return [searched.record(item.number).id for item in items]
 
 
-@pytest.mark.parametrize("line", (DATA / "stems.txt").read_text("utf-8").splitlines())
+@pytest.mark.parametrize("line", support.lines("recall/stems.txt"))
 def test_a_word_is_stemmed(line: str) -> None:
     word, expected = line.split(" ")
     assert stem(word) == expected
 
 
-@pytest.mark.parametrize("line", (DATA / "terms.jsonl").read_text("utf-8").splitlines())
-def test_a_text_is_split_into_terms(line: str) -> None:
-    text, expected = json.loads(line)
+@pytest.mark.parametrize(("text", "expected"), support.rows("recall/terms.jsonl"))
+def test_a_text_is_split_into_terms(text: str, expected: list[str]) -> None:
     assert terms(text) == expected
 
 
-SESSIONS = [json.loads(line) for line in (DATA / "sessions.jsonl").read_text("utf-8").splitlines()]
-
-
-@pytest.mark.parametrize("line", (DATA / "queries.jsonl").read_text("utf-8").splitlines())
-def test_a_query_finds_its_own_words(line: str) -> None:
-    query, expected = json.loads(line)
+@pytest.mark.parametrize(("query", "expected"), support.rows("recall/queries.jsonl"))
+def test_a_query_finds_its_own_words(query: str, expected: str) -> None:
     assert found(SESSIONS, query)[0] == expected
 
 
@@ -195,20 +191,14 @@ def test_a_prompt_without_an_index_starts_with_the_newest(store: Store) -> None:
     assert len(store.ids("exporter", is_whole=True)) == 30
 
 
-DAMAGE: dict[str, Callable[[bytes], bytes]] = {
-    "cut": lambda data: data[:-40],
-    "older version": lambda data: b"harness-recall 0.1.2 little\n{}\n",
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_cache_is_replaced(store: Store, damage: str) -> None:
+def test_a_damaged_cache_is_replaced(store: Store) -> None:
     store.ids("exporter", is_whole=True)
-    (store.folder / "episodes.idx").write_text("of an older version", "utf-8")
     index = store.folder / "index"
-    index.write_bytes(DAMAGE[damage](index.read_bytes()))
-    assert len(store.ids("exporter", is_whole=True)) == 30
-    assert sorted(path.name for path in store.folder.iterdir()) == ["index", "recall.lock"]
+    for damaged in (index.read_bytes()[:-40], b"harness-recall 0.1.2 little\n{}\n"):
+        (store.folder / "episodes.idx").write_text("of an older version", "utf-8")
+        index.write_bytes(damaged)
+        assert len(store.ids("exporter", is_whole=True)) == 30
+        assert sorted(path.name for path in store.folder.iterdir()) == ["index", "recall.lock"]
 
 
 def test_a_torn_log_loses_nothing(store: Store) -> None:

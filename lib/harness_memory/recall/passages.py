@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import compress, islice
 
 from . import ranking
 from .index import ASKS
@@ -22,17 +22,17 @@ _PASSAGE_WEIGHT = 0.25  # of the best passage, in the order of documents
 # The chance of being right: a logistic function of features that do not grow with the prompt, fitted once.
 _WEIGHTS = {
     "pairs": 7.8,  # neighbouring words of the prompt that stand so in a document
-    "rare": 4.75,  # rare words together in a passage of a short document
+    "rare": 2.8,  # rare words together in a passage of a short document
     "unknown": -2.3,  # words that no document has
     "named": 5.0,  # files named in the prompt that were worked on
-    "session": 5.3,  # files of this session that were worked on before
+    "session": 6.5,  # files of this session that were worked on in a document
     "earlier": 6.2,  # what this session said before, in the documents
     "turns": -1.05,  # how much it said
     "first": -2.4,  # it said nothing yet
     "shared": 1.7,  # two of the documents are about one file that few others are about
     "talk": 0.8,  # hardly any document is about files
-    "size": -0.25,  # among many documents more is found by chance, among few less
-    "": -0.6,
+    "size": -0.15,  # among many documents more is found by chance, among few less
+    "": -0.7,
 }
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
@@ -122,12 +122,15 @@ def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, l
 def _split(words: bytes) -> list[list[int]]:
     """The codes of each passage; what stands before the first is not quoted."""
     codes = [*memoryview(words).cast("I").tolist(), 0]
-    passages, start = [], codes.index(0) + 1
-    while start < len(codes):
-        end = codes.index(0, start)
-        passages.append(codes[start:end])
-        start = end + 1
-    return passages
+    ends = [*compress(range(len(codes)), map((0).__eq__, codes))]
+    return [codes[start + 1 : end] for start, end in zip(ends, ends[1:])]
+
+
+def foremost(source: Source, query: Query, number: int) -> int:
+    """The passage with the most words of the prompt, for which its document may come again; -1 when none has two."""
+    asked = {*map(code, query.words)}
+    held = [len(asked.intersection(words)) for words in _split(source.words(number))]
+    return held.index(max(held)) if max(held, default=0) > 1 else -1
 
 
 def chance(source: Source, query: Query, items: list[Item]) -> float:
@@ -149,19 +152,16 @@ def _people(text: str) -> set[str]:
 def features(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
     numbers = [item.number for item in items]
     words = [source.words(number) for number in numbers]
-    rarest = ranking.log(1 + (source.count + 0.5) / 0.5)
-    rarities = {term: weight * ranking.rarity(source, term) / rarest for term, weight in query.weights.items()}
-    own = {code(term): rarities[term] for term in query.words}
+    single = ranking.log(1 + (source.count - 0.5) / 1.5)  # of a word in one document, however few there are
+    rarities = {term: weight * ranking.rarity(source, term) for term, weight in query.weights.items()}
+    own = {code(term): rarities[term] / single for term in query.words}
     told = [own.keys() & _split(each)[item.passages[0][1]] for each, item in zip(words, items) if item.passages]
-    rare = [
-        sum([own[word] ** 2 for word in row]) / (1 + source.lengths[number] / 50) ** 0.5
-        for row, number in zip(told, numbers)
-    ]
+    rare = [sum([own[w] ** 2 for w in row]) / (1 + source.lengths[n] / 50) ** 0.5 for row, n in zip(told, numbers)]
     earlier = {term: rarities[term] for term in rarities if term not in query.words}
     held = [value for term, value in earlier.items() if not source.postings(term).keys().isdisjoint(numbers)]
     pairs = [pack(map(code, pair)) for pair in query.pairs]
     named = [weight for term, weight in query.named.items() if source.holders(term)]
-    session = sum(weight for term, weight in query.paths.items() if source.holders(term))
+    session = [w for term, w in query.paths.items() if not source.postings(term).keys().isdisjoint(numbers)]
     paths = [path_term(path) for number in numbers for path in {*source.record(number).files}]
     shares = [source.holders(path) / source.count for path in {*paths} if paths.count(path) > 1]
     return {
@@ -169,8 +169,8 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
         "rare": max(rare, default=0.0),
         "unknown": sum([not source.holders(term) for term in query.words]) / (len(query.words) or 1),
         "named": max(named, default=0.0) ** 2 * sum(named) / (sum(query.named.values()) or 1.0),
-        "session": session / (sum(query.paths.values()) or 1.0),
-        "earlier": sum(held) / (sum([value or 0.5 for value in earlier.values()]) + 5 / rarest),
+        "session": sum(session) / (sum(query.paths.values()) or 1.0),
+        "earlier": sum(held) / (sum([value or 0.75 * single for value in earlier.values()]) + 5),
         "turns": ranking.log(1 + len(earlier)),
         "first": float(not earlier),
         "shared": 1 - min(shares, default=1.0),

@@ -20,8 +20,7 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Container[in
     """The file of a segment without its dead documents, and of more documents."""
     kept = [number for number in range(base.count) if number not in dead] if base else []
     columns = {name: array(code, [base.columns[name][n] for n in kept] if base else ()) for name, code in COLUMNS}
-    ids = base.ids() if base else []
-    ids = [ids[number] for number in kept]
+    ids = [id for number, id in enumerate(base.ids()) if number not in dead] if base else []
     blobs = {name: [base.item(name, number) for number in kept] if base else [] for name in BLOBS[2:]}
     lists: dict[bytes, tuple[array[int], bytearray]] = {}
     if base:
@@ -29,10 +28,8 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Container[in
         for number in range(len(base.ends["terms"])):
             pairs = [(places[n], count) for n, count in zip(*base.postings(number)) if n in places]
             if pairs:
-                lists[base.item("terms", number)] = (
-                    array("I", [n for n, _ in pairs]),
-                    bytearray([c for _, c in pairs]),
-                )
+                numbers, counts = zip(*pairs)
+                lists[base.item("terms", number)] = array("I", numbers), bytearray(counts)
     for number, each in enumerate(documents, len(kept)):
         ids.append(each.record.id)
         row = (each.length, each.time, each.stamp, len(each.record.files))
