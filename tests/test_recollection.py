@@ -34,6 +34,15 @@ def shop(life: Life) -> Life:
     return life
 
 
+@pytest.fixture
+def few(life: Life) -> Life:
+    """A project with five sessions."""
+    for ask, answer, file in support.rows("recollection/few.jsonl"):
+        past(life, ask, answer, file)
+    life.start()
+    return life
+
+
 def past(life: Life, ask: str, answer: str, file: str) -> None:
     """An episode of some days ago."""
     directory = identity.locate(str(life.store), str(life.cwd), str(life.cwd)).dir
@@ -92,12 +101,23 @@ def test_an_unrelated_prompt_brings_nothing_back(shop: Life, prompt: str) -> Non
     assert shop.prompt(prompt).stdout == ""
 
 
-def test_an_item_comes_once_and_again_after_a_compaction(shop: Life) -> None:
-    shop.start()
-    assert "cart/totals.py" in shop.prompt(CART).context
-    assert "cart/totals.py" not in shop.prompt("why are " + CART).stdout
-    shop.start("compact")
-    assert "cart/totals.py" in shop.prompt("so, " + CART).context
+@pytest.mark.parametrize(("prompt", "file"), support.rows("recollection/few_brought_back.jsonl"))
+def test_few_sessions_are_enough(few: Life, prompt: str, file: str) -> None:
+    text = few.prompt(prompt).stdout
+    assert "files: " + file in text if file else text == ""
+
+
+def test_an_item_reads_as_it_was_said_and_comes_once_and_again_after_a_compaction(few: Life) -> None:
+    text = few.prompt("Which permissions do guests have for the download button of receipts?").context
+    assert "Show the receipts of a guest → The page shows" in text
+    assert "The download button in the UI. Permissions: guests" in text
+    assert "fix it. → I found the cause" in few.prompt("The invoice export runs out of memory again").context
+    few.transcript.edit(few.cwd / "export" / "invoices.py").text("Looked.")
+    few.stop("Looked.")
+    for prompt in ("startup is slow again", "the export of invoices is out of memory", "what may guests download?"):
+        assert few.prompt(prompt).stdout == "", prompt
+    few.start("compact")
+    assert "I found the cause" in few.prompt("so, the export of invoices is out of memory").context
 
 
 def test_a_forgotten_or_deleted_session_stays_away(shop: Life, home: Path, repo: Path) -> None:

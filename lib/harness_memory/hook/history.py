@@ -46,8 +46,7 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
         if told:
             part = Part("recall", "", [])
             part.add(neutral.line("- [%s %s] %s" % (record.day, name, told)), record.id, record.kind, record.files)
-            head, tail = tags(injected.nonce, run.project.name)
-            text = "%s%s\n%s" % (head, part.lines[0], tail)
+            text = (part.lines[0] + "\n").join(tags(injected.nonce, run.project.name))
             injected.record(session.dir, Injection(text, [(part, 1)]), event.name, "history", run.now)
             return run.reply(text)
     return None

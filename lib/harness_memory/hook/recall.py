@@ -17,6 +17,7 @@ from ..session.sessions import day_and_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from ..inject.injection import Receipt
@@ -36,18 +37,16 @@ _SHARE = 0.7  # of the score of its document, in the worth of a passage
 class Entry:
     """A document to hand over: its passages, and what stands before them; work has its title there in any case."""
 
-    __slots__ = ("chosen", "head", "is_work", "item", "key", "lead", "name", "places", "record", "texts")
+    __slots__ = ("asks", "chosen", "head", "is_work", "item", "lead", "name", "places", "record", "texts")
 
-    def __init__(self, record: Record, texts: list[str], item: Item, mark: str = "") -> None:
+    def __init__(self, record: Record, texts: list[str], item: Item, mark: str = "", asks: Sequence[str] = ()) -> None:
         is_session = record.kind == SESSION
         self.name = day_and_id(record.id)[1] if is_session else record.id.rpartition("/")[2]
         scope = record.id.partition("/")[0] + " " if record.id.startswith(("user/", settings.TEAM_SCOPE + "/")) else ""
         self.head = "- [%s %s%s%s] " % (record.day, "" if is_session else scope + record.kind + " ", self.name, mark)
-        self.record, self.texts, self.item = record, texts, item
+        self.record, self.texts, self.item, self.asks = record, texts, item, tuple(asks)
         self.lead, self.is_work = cut(record.line, _LEAD_CHARS), is_session and bool(record.files)
         self.places = [(worth, at) for worth, at in item.passages if at < len(texts) and worth >= _WORTH_MIN]
-        # For another question another passage of the same document may come.
-        self.key = "%s#%d" % (record.id, self.places[0][1] if self.places else -1)
         self.chosen: list[int] = []
 
     def line(self) -> str:
@@ -56,8 +55,9 @@ class Entry:
         is_told = self.chosen and (not self.is_work or any(start in self.texts[at] for at in self.chosen))
         text, before = self.head + ("" if is_told else self.lead), -2
         for at in sorted(self.chosen):
-            mark = "" if text[-2:] == "] " else " … " if at != before + 1 else " " if text[-1] in _ENDS else " → "
-            text, before = text + mark + cut(self.texts[at], _QUOTE_CHARS), at
+            is_answer = self.texts[at - 1].endswith(self.asks) and not self.texts[at].endswith(self.asks)
+            mark = " … " if at != before + 1 else " → " if is_answer else " " if text[-1] in _ENDS else ". "
+            text, before = text + ("" if text[-2:] == "] " else mark) + cut(self.texts[at], _QUOTE_CHARS), at
         return neutral.line(text)
 
 
@@ -80,7 +80,7 @@ def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
     head, tail = head + ("" if injected.recalled else _PREAMBLE), "\n" + tail
     part = Part("recall", "", [])
     fill(part, entries, near, settings.RECALL_UNITS - units(head + tail))
-    injected.recalled += [entry.key for entry in entries]
+    injected.recalled += near + ["%s#%d" % (each.record.id, at) for each in entries for at in (-1, *each.chosen)]
     injection = Injection(head + "\n".join(part.lines) + tail, [(part, len(part.lines))])
     injected.record(session.dir, injection, run.event.name, "recall", run.now, len(state.files))
     return run.reply(injection.text)
@@ -118,28 +118,30 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
     own = frozenset((session.id, *injected.own, state.thread))
     ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + 0.3)  # to take in new documents
     source = cache.open_source(root, project_dir, run.now, ends, own=own, checkout=run.root)
+    prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
+    paths, branch = [*state.read, *state.files], run.project.branch
+    query = ranking.Query(prompt, prompts=prompts, branch=branch, files=paths, answer=state.answer)
 
     def is_unwanted(number: int) -> bool:
         record = source.record(number)
         local = os.path.join(session.dir, settings.LOCAL_DIR, record.id.rpartition("/")[2] + ".md")
         is_own = record.kind == SESSION and day_and_id(record.id)[1] in own
         is_gone = record.kind != ARCHIVED and not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
-        return is_own or is_gone or (record.kind == NOTE and os.path.exists(local))
+        is_told = "%s#%d" % (record.id, passages.foremost(source, query, number)) in injected.recalled
+        return is_own or is_gone or is_told or (record.kind == NOTE and os.path.exists(local))
 
-    prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
-    paths, branch = [*state.read, *state.files], run.project.branch
-    query = ranking.Query(prompt, prompts=prompts, branch=branch, files=paths, answer=state.answer)
     items, near = passages.pick(source, query, run.now, is_unwanted, most)
-    records = [source.record(item.number) for item in items]
-    entries = [_entry(run, record, item) for record, item in zip(records, items)]
-    return [entry for entry in entries if entry.key not in injected.recalled], near
+    entries = [_entry(run, source.record(item.number), item, injected.recalled) for item in items]
+    return entries, [path for path in near if path not in injected.recalled]
 
 
-def _entry(run: Run, record: Record, item: Item) -> Entry:
-    """A document with its passages, as they are indexed."""
+def _entry(run: Run, record: Record, item: Item, told: list[str]) -> Entry:
+    """A document with its passages, as they are indexed, without those that were told."""
+    item.passages = [(worth, at) for worth, at in item.passages if "%s#%d" % (record.id, at) not in told]
     if record.kind == SESSION:
         value = episode.load(run.project_dir, record.id)
-        return Entry(record, of_session(value) if value else [], item)
+        asks = [each["text"] for each in (value or {}).get("passages") or () if each["by"] == "user"]
+        return Entry(record, of_session(value) if value else [], item, asks=asks)
     if record.kind == NOTE:
         from ..notes.note import parse
 

@@ -62,5 +62,4 @@ def _notes(run: Run, session: Session) -> dict[str, Any] | None:
 
 def _conversation(run: Run) -> str:
     """A subagent has a conversation of its own, without what was injected into the session."""
-    agent = run.event.agent_id
-    return "@" + agent if agent else ""
+    return "@" + run.event.agent_id if run.event.agent_id else ""
