@@ -115,7 +115,7 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
 def _search(run: Run, session: Session, state: Capture, injected: Receipt, most: int) -> tuple[list[Entry], list[str]]:
     """What is worth injecting, best first, and more files near it."""
     root, project_dir, prompt = run.store_root, run.project_dir, run.event.prompt
-    own = frozenset((session.id, *injected.own, state.thread))
+    own, told = frozenset((session.id, *injected.own, state.thread)), injected.recalled
     ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + 0.3)  # to take in new documents
     source = cache.open_source(root, project_dir, run.now, ends, own=own, checkout=run.root)
     prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
@@ -127,12 +127,12 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
         local = os.path.join(session.dir, settings.LOCAL_DIR, record.id.rpartition("/")[2] + ".md")
         is_own = record.kind == SESSION and day_and_id(record.id)[1] in own
         is_gone = record.kind != ARCHIVED and not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
-        is_told = "%s#%d" % (record.id, passages.foremost(source, query, number)) in injected.recalled
+        is_told = bool(told) and "%s#%d" % (record.id, passages.foremost(source, query, number)) in told
         return is_own or is_gone or is_told or (record.kind == NOTE and os.path.exists(local))
 
     items, near = passages.pick(source, query, run.now, is_unwanted, most)
-    entries = [_entry(run, source.record(item.number), item, injected.recalled) for item in items]
-    return entries, [path for path in near if path not in injected.recalled]
+    entries = [_entry(run, source.record(item.number), item, told) for item in items]
+    return entries, [path for path in near if path not in told]
 
 
 def _entry(run: Run, record: Record, item: Item, told: list[str]) -> Entry:
