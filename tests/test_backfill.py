@@ -14,7 +14,7 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory.base import yaml
+from harness_memory.base import files, yaml
 from harness_memory.memory import backfill
 
 ASK, ANSWER = "Correct the totals", "Totals are rounded once, at the end."
@@ -70,14 +70,21 @@ def test_an_edit_names_a_session_that_was_recorded_afterwards(world: World) -> N
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"schema": 1, "id": 3}', None], ids=["empty", "cut", "shape", "gone"])
-def test_lost_episode_is_recorded_again(world: World, damage: bytes | None) -> None:
+@pytest.mark.parametrize("has_transcript", [True, False])
+def test_lost_episode_is_recorded_again(world: World, damage: bytes | None, has_transcript: bool) -> None:
     session = world.work(ASK, ANSWER, ("totals.py",))
     rest(session, 1)
+    kept = world.session_dir(session) / "capture.json"
+    os.utime(str(kept), (1, time.time() - 86400))
     path, before = world.episode(session), json.loads(world.episode(session).read_bytes())
     path.unlink() if damage is None else path.write_bytes(damage)
-    assert ("backfill" in world.memory("verify").stdout) == (damage is not None)
-    assert world.json("backfill")["made"] == 1
-    assert json.loads(path.read_bytes())["what_was_done"] == before["what_was_done"]
+    if not has_transcript:
+        Path(session.transcript_path).unlink()
+    named = [each for each in world.json("verify", code=1)["findings"] if each["file"] == str(kept.parent)]
+    assert [each["remedy"] for each in named] == ["run: harness memory backfill"]
+    assert (world.json("backfill")["made"], world.memory("verify").code) == (1, 1 if damage is not None else 0)
+    assert json.loads(path.read_bytes()) == before
+    assert [aside.read_bytes() for aside in kept.parent.glob("*.damaged")] == ([] if damage is None else [damage])
     path.write_text(json.dumps({**before, "schema": 99}), "utf-8")
     assert world.json("backfill")["left_alone"] == {"known": 1}  # a newer version wrote it
     assert json.loads(path.read_bytes())["schema"] == 99
@@ -122,6 +129,17 @@ def test_pruned_or_archived_session_is_known(world: World, after: str) -> None:
     report = world.json("backfill")
     assert (report["made"], report["left_alone"]) == (0, {"known": 1})
     assert len(support.episodes(world.root)) == (0 if is_whole else 1)
+
+
+@pytest.mark.parametrize("after", ["archive", "delete"])
+def test_retired_episode_is_neither_missed_nor_brought_back(world: World, after: str) -> None:
+    files.write(str(world.root / "config.json"), '{"retention_episodes": 1, "retention_after": "%s"}' % after)
+    for number in range(3):
+        rest(world.work("Ask %d" % number, "Answer %d is given in full." % number), 1)
+    for path in world.project.glob("WORK/*/*/capture.json"):
+        os.utime(str(path), (1, time.time() - 86400))
+    assert world.memory("verify").code == 0
+    assert (world.json("backfill")["made"], len(support.episodes(world.root))) == (0, 2)
 
 
 def skipped(world: World) -> Any:

@@ -94,12 +94,6 @@ def test_a_long_value_is_replaced_whole(before: str, length: int) -> None:
     assert len(redact(before + value)) < 80
 
 
-def run_isolated(code: str, text: str) -> str:
-    command = [sys.executable, "-I", "-S", "-c", code, str(support.LIB)]
-    done = subprocess.run(command, input=text.encode("utf-8"), stdout=subprocess.PIPE, check=True, timeout=120)
-    return done.stdout.decode("utf-8").strip()
-
-
 def test_hostile_repetition_ends() -> None:
     """A pattern that tries every way to read a text would not end: hence a process of its own."""
     units = rows("repeated.jsonl")
@@ -109,7 +103,9 @@ def test_hostile_repetition_ends() -> None:
     texts += [unit + filler * (2000 // len(filler)) + "!" for unit in units for filler in fillers]
     code = "import json, sys; sys.path.insert(0, sys.argv[1]); from harness_memory.base.redact import redact\n"
     code += "print(max(map(len, map(redact, json.load(sys.stdin)))) > 0)"
-    assert run_isolated(code, json.dumps(texts)) == "True"
+    command = [sys.executable, "-I", "-S", "-c", code, str(support.LIB)]
+    data = json.dumps(texts).encode("utf-8")
+    assert subprocess.check_output(command, input=data, timeout=120).strip() == b"True"
 
 
 def test_the_standard_library_is_left_alone() -> None:

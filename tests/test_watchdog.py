@@ -63,24 +63,16 @@ def test_the_guard_answers_when_the_disk_does_not(life: Life) -> None:
     assert '"ask"' in answer or '"deny"' in answer
 
 
-def started(life: Life, script: str, stdout: int) -> subprocess.Popen[bytes]:
-    env = support.clean_environment(life.home, life.session.environment(pid=life.pid))
-    pipes = {"stdin": subprocess.PIPE, "stdout": stdout, "stderr": subprocess.PIPE}
-    return subprocess.Popen(support.hook_command(script), env=env, cwd=str(life.cwd), **pipes)
-
-
-def ignored_signals(pid: int) -> str:
-    lines = Path("/proc/%d/status" % pid).read_text().splitlines()
-    return next(line.split()[1] for line in lines if line.startswith("SigIgn:"))
-
-
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
 def test_ctrl_c_stops_claude_but_not_our_record(life: Life) -> None:
     life.start()
     life.prompt("Round the totals")
     data = support.encode(life.session.stop("Totals are rounded once."))
-    process = started(life, "stop", stdout=subprocess.PIPE)
-    while not int(ignored_signals(process.pid), 16) & 1 << signal.SIGINT - 1:
+    env = support.clean_environment(life.home, life.session.environment(pid=life.pid))
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(support.hook_command("stop"), env=env, cwd=str(life.cwd), **pipes)
+    status = Path("/proc/%d/status" % process.pid)
+    while not int(status.read_text().partition("SigIgn:")[2].split()[0], 16) & 1 << signal.SIGINT - 1:
         time.sleep(0.01)  # it still starts
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(data, timeout=support.HANG_SECONDS)

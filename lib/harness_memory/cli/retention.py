@@ -93,7 +93,7 @@ def backfill(call: Call) -> int:
     work = backfills.Backfill(root, "" if call.all_projects else call.project.dir, call.now, config.load(root))
     kinds: collections.Counter[str] = collections.Counter()
     wanted = []
-    for source in backfills.sources(root, paths):
+    for source in (*backfills.sources(root, paths), *(each for path in call.dirs for each in work.kept(path, paths))):
         kind = work.verdict(source) if source else backfills.EMPTY
         if source and not kind:
             wanted.append(source)
@@ -114,7 +114,7 @@ def backfill(call: Call) -> int:
     made = kinds.pop(backfills.MADE, 0)
     report = {"to_read": len(wanted), "made": made, "left_alone": dict(sorted(kinds.items()))}
     lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
-    if not paths:
+    if not paths and not made:
         lines = ["No transcripts in %s." % short(os.path.join(config_dir(), backfills.PROJECTS_DIR))]
     skipped = ["%d %s" % (number, kind) for kind, number in sorted(kinds.items())]
     lines += ["Skipped: %s." % ", ".join(skipped)] if skipped else []

@@ -255,13 +255,10 @@ def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
     starts = {record.id: record.started for record in records.load_all(project_dir)}
     outcome: dict[str, str] = {}
     for session in selected:
-        kind = PRESENT
+        kind, is_other = PRESENT, starts.get(session.id, session.started) != session.started
         if tombstones.is_forgotten(project_dir, session.claude_id, max(session.started, session.ended)):
             kind = FORGOTTEN
-        elif (
-            sessions.read_marker(project_dir, session.claude_id)
-            or starts.get(session.id, session.started) != session.started
-        ):
+        elif is_other or sessions.read_marker(project_dir, session.claude_id):
             kind = WENT_ON
         # The episode comes last: a session that has one is whole.
         for path in sorted(session.files, key=lambda path: path.startswith(settings.EPISODES_DIR)):

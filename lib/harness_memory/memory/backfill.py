@@ -1,4 +1,4 @@
-"""Episodes recorded afterwards, from transcripts: of sessions before this memory, and of those that lost theirs.
+"""Episodes recorded afterwards, from transcripts, or where one is gone from the `capture.json` of its session.
 
     <config dir>/projects/<folder>/<session id>.jsonl
 
@@ -32,8 +32,7 @@ class Source:
     """A transcript: which session it is of, where that was launched and when."""
 
     def __init__(self, path: str, entry: dict[str, Any], project: Project) -> None:
-        info = os.stat(path)
-        self.path, self.project, self.size, self.modified = path, project, info.st_size, info.st_mtime
+        self.path, self.project, self.modified = path, project, os.stat(path).st_mtime
         self.cwd, self.root = str(entry["cwd"]), str(entry.get("uuid") or "")
         self.channel = str(entry.get("entrypoint") or "")[:40]
         self.started = clock.parse(entry.get("timestamp")) or self.modified
@@ -84,10 +83,21 @@ class Backfill:
     def __init__(self, root: str, only: str, now: float, limits: config.Config) -> None:
         self.root, self.now = root, now
         self.only = only  # the store directory of one project; "" for all
+        self.is_deleting = limits["retention_after"] == "delete"
         self.oldest = now - limits["retention_days"] * settings.DAY_SECONDS
         self.archived: dict[str, set[str]] = {}  # session ids by project directory
         self.made: set[str] = set()  # directories of projects with new episodes
         self.forks: dict[str, str] = {}  # the first transcript that began with an entry
+
+    def kept(self, project_dir: str, transcripts: list[str]) -> Iterator[Source]:
+        """Sessions without a readable episode, and without one of these transcripts."""
+        remote, path = ["", *identity.remotes(project_dir)][-1], identity.last_path(project_dir)
+        project = Project(project_dir, "", path, remote, "")
+        for session in filter(None, map(sessions.load, sessions.all_directories(project_dir))):
+            is_lost = not episode.load(project_dir, session.episode_name) and capture.load(session.dir).has_substance()
+            if is_lost and session.meta.get("transcript") not in transcripts:
+                entry = {"cwd": "", "sessionId": session.claude_id, "timestamp": session.started}
+                yield Source(os.path.join(session.dir, settings.CAPTURE_FILE), entry, project)
 
     def verdict(self, source: Source) -> str:
         """ "" for a transcript to read, else why not."""
@@ -103,7 +113,8 @@ class Backfill:
             return LIVE
         session = sessions.open_session(project.dir, source.session_id, source.started, project.name)
         value, problem = files.read_json(episode.path_of(project.dir, session.episode_name), episode.SPEC)
-        if value or "newer version" in problem or session.claude_id in self.archived[project.dir]:
+        is_retired = session.claude_id in self.archived[project.dir] or (self.is_deleting and not session.is_new)
+        if value or "newer version" in problem or (is_retired and not problem):
             return KNOWN
         if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
             return FRESH
@@ -132,11 +143,14 @@ class Backfill:
         if session.is_new:
             session.meta.update(transcript=source.path, channel=source.channel, pid=None)
             session.meta.update(status=settings.COMPLETED, reason=REASON)
-        capture.save(session.dir, capture.Capture(since))
+        if session.is_new or not capture.load(session.dir).has_substance():
+            capture.save(session.dir, capture.Capture(since))
+        damaged = episode.path_of(project.dir, session.episode_name)
+        if files.exists(damaged) and not session.is_new:  # a person may have corrected it
+            files.move(damaged, os.path.join(session.dir, "episode.json" + settings.DAMAGED_SUFFIX))
         context = Context(self.root, project.dir, project.root, project.remote, float("inf"))
         context.folders = []  # a checkpoint there is a running session's
-        is_over = session.meta["status"] != settings.ACTIVE
-        if record.update(context, session, is_over=is_over).episode is None:
+        if record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE).episode is None:
             if session.is_new:
                 files.remove_tree(session.dir)
                 files.remove_if_empty(os.path.dirname(session.dir))

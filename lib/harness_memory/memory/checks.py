@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Callable, NamedTuple
 
 from ..audit import trail as chain
-from ..base import files, jsontext, settings, shape, yaml
+from ..base import config, files, jsontext, settings, shape, yaml
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
 from ..session import capture, episode, sessions, tombstones
-from . import archive, ratings, review, tasks, threads, views
+from . import archive, backfill, ratings, review, tasks, threads, views
 
 Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
 DAMAGED, MODE, VIEW = "damaged", "mode", "view"
-REBUILD = "run: harness memory rebuild"
 
+_BACKFILL = "run: harness memory backfill"
 _LINE = "correct this line; the others are not affected"
 _REPAIR = "correct it, or move it out of the store"
 _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
@@ -37,17 +38,19 @@ class Finding(NamedTuple):
 
 
 def check_store(root: str) -> Iterator[Finding]:
-    if os.path.lexists(root):
-        top = os.path.realpath(root)  # the store itself may be a link
-        yield from _check(top, {name for name in files.names(top) if identity.is_project_id(name)})
-        yield from _check_views(notebook.user_shelf(root))
+    top = os.path.realpath(root)  # the store itself may be a link
+    yield from _check(top, {name for name in files.names(top) if identity.is_project_id(name)})
+    yield from _check_views(notebook.user_shelf(root))
 
 
 def check_project(project_dir: str, *, with_views: bool = True) -> Iterator[Finding]:
-    if not os.path.isdir(project_dir):
-        return
+    root = os.path.dirname(project_dir)
     yield from _check(project_dir, set())
+    work = backfill.Backfill(root, "", time.time(), config.load(root))
     try:
+        for source in work.kept(project_dir, []):
+            if not work.verdict(source):
+                yield Finding(os.path.dirname(source.path), "has no episode that can be read", _BACKFILL)
         trail = chain.verify(project_dir, episode.audit_heads(project_dir))
         if trail.problem:
             yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
@@ -64,7 +67,7 @@ def _check_views(shelf: notebook.Shelf) -> Iterator[Finding]:
     if index is not None and (index or os.path.lexists(shelf.index)):
         wanted[shelf.index] = index
     for path in [path for path, text in wanted.items() if not files.is_same(path, text)]:
-        yield Finding(path, "is stale" if os.path.lexists(path) else "is missing", REBUILD, VIEW)
+        yield Finding(path, "is stale" if os.path.lexists(path) else "is missing", "run: harness memory rebuild", VIEW)
 
 
 def _check(top: str, skipped: set[str]) -> Iterator[Finding]:
@@ -137,9 +140,9 @@ def _note(path: str) -> str:
 
 # The first pattern that fits decides, and a star also stands for folders.
 _FORMATS: tuple[tuple[str, Reader, str], ...] = (
-    ("episodes/session-*.json archive/*/session-*.json", _episode, "delete it, then: harness memory backfill"),
+    ("episodes/session-*.json archive/*/session-*.json", _episode, _BACKFILL),
     ("WORK/*/*/META.yaml", _meta, "correct it by hand"),
-    ("WORK/*/*/capture.json", _json(capture.SPEC), "delete it: the next run reads the transcript from its start"),
+    ("WORK/*/*/capture.json", _json(capture.SPEC), "correct it, or move it away: its transcript is read again"),
     ("WORK/*/*/injected.json health/failures/*.json", _json({}), "delete it; it is only a receipt"),
     ("WORK/*/*/summary.md WORK/*/*/session_memory_context.md", _page, "delete it; the episode has what it says"),
     ("WORK/*/artifacts/*.json project.json STATE/triggers.json", _json({}), _REPAIR),

@@ -38,9 +38,7 @@ def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[st
     return load_records(os.path.join(project_dir, *settings.RATINGS_PATH), problem, limit)
 
 
-def load_records(
-    path: str, problem: Callable[[object], str], limit: int = settings.FILE_MAX_BYTES
-) -> list[dict[str, Any]]:
+def load_records(path: str, problem: Callable[[object], str], limit: int) -> list[dict[str, Any]]:
     records = []
     for line in files.read_part(path, limit, from_end=True).split(b"\n"):
         try:

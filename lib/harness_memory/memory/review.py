@@ -120,4 +120,4 @@ def load(project_dir: str) -> list[dict[str, Any]]:
         return []
     from . import ratings
 
-    return ratings.load_records(path, problem)
+    return ratings.load_records(path, problem, settings.FILE_MAX_BYTES)

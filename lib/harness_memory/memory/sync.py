@@ -185,9 +185,8 @@ class Store:
             is_changed = is_changed or correct.get(path, after) != before
         modes = {path: "100644 %s 0" % sha if sha else "0 " + _NONE for path, sha in correct.items()}
         if modes:
-            self.git(
-                "update-index", "-z", "--index-info", data="".join("%s\t%s\0" % row[::-1] for row in modes.items())
-            )
+            data = "".join("%s\t%s\0" % row[::-1] for row in modes.items())
+            self.git("update-index", "-z", "--index-info", data=data)
         return is_changed
 
     def take(self, head: str, theirs: str, common: str, now: float) -> list[str]:
@@ -219,9 +218,8 @@ class Store:
 
 def prepare(root: str, now: float) -> None:
     """Finish what a killed run left; give this machine its own audit trails and curated files their times."""
-    own = machine.name(root)
     for project in _projects(root):
-        _move_trail(project, own)
+        _move_trail(project, machine.name(root))
     refresh(root)
     merge.record_versions(root, now)
 

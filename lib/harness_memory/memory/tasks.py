@@ -28,8 +28,7 @@ SPEC: dict[str, Any] = {
     **dict.fromkeys(("title?", "created?", "updated?"), "text"),
     "sessions": ["text"],
     "checkpoints": [{"*": "any"}],
-    "remaining?": ["text"],
-    "blockers?": ["text"],
+    **{key: ["text"] for key in ("remaining?", "blockers?")},
     **dict.fromkeys(("branch?", "status?"), "text"),
 }
 _EMPTY = {field.rstrip("?"): "" if kind == "text" else [] for field, kind in [*SPEC.items()][:-2]}

@@ -69,12 +69,9 @@ class Thread:
         chain = sorted(chain, key=lambda row: not row.name.endswith("-%s.json" % self.id))
         parts = [jsontext.loads(row.text) for row in chain]
         titles = [row.own_title.decode() for row in chain if row.own_title]
-        self.update(
-            sessions=[part["sessions"][0] for part in parts],
-            title=titles[-1] if titles else parts[0]["title"],
-            channels=sorted({channel for part in parts for channel in part["channels"]}),
-            opened_at=parts[0]["opened_at"],
-        )
+        title, ids = titles[-1] if titles else parts[0]["title"], [part["sessions"][0] for part in parts]
+        channels = sorted({channel for part in parts for channel in part["channels"]})
+        self.update(sessions=ids, title=title, channels=channels, opened_at=parts[0]["opened_at"])
 
     def close_steps(self, closed: dict[bytes, str]) -> None:
         """Take out the steps that later sessions say they have done, and when."""
@@ -158,8 +155,7 @@ def change(project_dir: str, thread: Thread, at: str, *, status: str = "", title
     unsaid = {"schema": settings.SCHEMA, "thread": thread.id, "at": "", "status": "", "title": "", "dismissed": []}
     fact = {**(files.load_json(path, SPEC) or unsaid), **({"title": title} if title else {})}
     if not title:
-        steps = thread.next_steps if status == CLOSED else []
-        dismissed = [hashed(step).decode() for step in steps]
+        dismissed = [hashed(step).decode() for step in thread.next_steps if status == CLOSED]
         fact.update(status=status, at=max(at, thread.last_activity), dismissed=dismissed)
     files.write_json(path, fact, durable=True)
 
@@ -196,9 +192,7 @@ def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> Non
             file.write(chunk)
 
 
-def load_rows(
-    project_dir: str, cached: dict[str, Row], changed: str = "", written: dict[str, Any] | None = None
-) -> list[Row]:
+def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", written: Any = None) -> list[Row]:
     """The row of each readable episode, oldest first; see `views.refresh` for `changed` and `written`."""
     rows, paths, failed = [], [], []
     for name in files.names(os.path.join(project_dir, settings.EPISODES_DIR)):

@@ -94,9 +94,8 @@ def take_pages(folder: str, shelf: Shelf, now: float) -> list[str]:
             page = Note("auto-memory", {"name": "Auto memory"}, [row for row in page.body if not _LINK.search(row)])
         if page.facts and page.slug:
             day = clock.iso(files.modified(os.path.join(folder, name)) or now)[:10]
-            page.fields.update(
-                source="Claude Code auto memory", created=page.fields.get("created") or day, verified=day
-            )
+            created = page.fields.get("created") or day
+            page.fields.update(source="Claude Code auto memory", created=created, verified=day)
             changed += _put(shelf, page, now)
     return changed
 

@@ -131,9 +131,7 @@ def _current_work(tasks: list[Task], chains: list[Thread | Row], project: str) -
         item = {"id": each.id, "description": each.title, "status": "blocked" if each.blockers else "in_progress"}
         item.update(started=each.opened_at, project=project, branch=each.branch, blockers=each.blockers)
         active.append({**item, "next_steps": steps, "close": each.close})
-    done = [
-        {"id": each.id, "description": each.title, "completed": each.finished}
-        for each in work
-        if begins <= each.finished < ends and not each.is_open and each.is_work
-    ][: settings.ACTIVE_TASKS_SHOWN]
+    over = [each for each in work if begins <= each.finished < ends and not each.is_open and each.is_work]
+    over = over[: settings.ACTIVE_TASKS_SHOWN]
+    done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in over]
     return {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}
