@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import compress, islice
+from itertools import islice
 
 from . import ranking
 from .index import ASKS
@@ -122,7 +122,7 @@ def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, l
 def _split(words: bytes) -> list[list[int]]:
     """The codes of each passage; what stands before the first is not quoted."""
     codes = [*memoryview(words).cast("I").tolist(), 0]
-    ends = [*compress(range(len(codes)), map((0).__eq__, codes))]
+    ends = [at for at, number in enumerate(codes) if not number]
     return [codes[start + 1 : end] for start, end in zip(ends, ends[1:])]
 
 
