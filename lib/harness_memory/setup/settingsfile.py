@@ -173,9 +173,9 @@ def load(path: str) -> tuple[bytes | None, dict[str, Any]]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        raise ValueError("a key stands twice: %s" % ", ".join(key for key, _ in pairs))
+    document, keys = dict(pairs), [key for key, _ in pairs]
+    if len(document) < len(keys):
+        raise ValueError("a key stands twice: %s" % ", ".join(key for key in document if keys.count(key) > 1))
     return document
 
 
@@ -192,7 +192,7 @@ def render(document: dict[str, Any], like: bytes | None) -> bytes:
 
 
 def _ours(document: dict[str, Any], root: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """The event, the group and the entry of each hook of ours; whatever else the file holds is passed over."""
+    """The event, the group and the entry of each hook of ours; all else in the file is skipped."""
     for event, groups in (document.get("hooks") or {}).items():
         for group in groups if isinstance(groups, list) else ():
             inner = group.get("hooks") if isinstance(group, dict) else ()
