@@ -65,12 +65,12 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2354,
-    "project": 565,
+    "base": 2351,
+    "project": 563,
     "audit": 223,
     "session": 2301,
     "notes": 869,
-    "memory": 2694,
+    "memory": 2693,
     "recall": 1162,
     "inject": 524,
     "guard": 3764,

@@ -6,7 +6,7 @@
 
 A line is `jsontext.compact` of one object, in UTF-8, with its fields in this order:
 
-    ts, event               when (UTC), and one of `settings.AUDIT_EVENTS`
+    ts, event               when (UTC), and what happened: `tool_blocked`, `memory_forgotten` and so on
     tool, command, path     what it was about, where there is one; secrets redacted first, then cut
     command_chars           after `command`: its whole length, when that is more than is kept
     reason, session, rule   why, Claude's id of the session, the rule's id; "" where there is none

@@ -27,7 +27,7 @@ _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _O_OURS
 O_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _O_OURS
 O_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | _O_OURS
 _PASSING = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR, errno.EAGAIN, errno.ETIMEDOUT)
-_MISSING = (FileNotFoundError, NotADirectoryError)
+MISSING = (FileNotFoundError, NotADirectoryError)
 
 _bounds = ""  # the store's root, with a separator at its end
 _plain: set[str] = set()  # folders below it that are not links
@@ -154,7 +154,7 @@ def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = F
     """The bytes of a plain file; None when it is missing. Anything else, or more than `limit`, is Unreadable."""
     try:
         fd = open_plain(path, of_anyone=of_anyone)
-    except _MISSING:
+    except MISSING:
         return None
     data = drain(fd, limit + 1)
     if len(data) > limit:
@@ -166,7 +166,7 @@ def read_part(path: str, size: int, *, from_end: bool = False) -> bytes:
     """The first bytes, or the last whole lines `from_end`, of a plain file of any length; b"" when it is missing."""
     try:
         fd = open_plain(path)
-    except (*_MISSING, Unreadable):
+    except (*MISSING, Unreadable):
         return b""
     start = os.lseek(fd, max(0, os.fstat(fd).st_size - size), 0) if from_end else 0
     data = drain(fd, size)

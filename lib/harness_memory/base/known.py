@@ -1,6 +1,6 @@
 """Which files and commands have a history, for a test that costs a tool call next to nothing.
 
-<root>/health/known    derived, disposable: a line of hexadecimal for each of them, and for each that a session was told
+<root>/health/known   derived, disposable: a line of hexadecimal for each of them, and for each that a session was given
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _KEYS = 0xFFFFFFFFFFC5  # a prime
 _MAX_BYTES = 64 * 1024
-FILE = "/" + settings.HEALTH_DIR + "/known"  # below the store's root
+FILE = "/" + settings.KNOWN_PATH  # below the store's root
 _EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 
 
@@ -29,7 +29,7 @@ def subject(tool: str, given: dict[str, Any]) -> str:
 
 
 def key_of(about: str, session_id: str = "") -> bytes:
-    """A line for a subject, or for a session that was told of it: none of its text is kept.
+    """A line for a subject, or for a session that was given its history: none of its text is kept.
 
     A file counts by its name alone: it may lie in another checkout, or come from another machine."""
     about = about if session_id or about[:2] == "$ " else "a file of the name " + about.rpartition("/")[2]
@@ -37,7 +37,7 @@ def key_of(about: str, session_id: str = "") -> bytes:
 
 
 def is_news(root: str, about: str, session_id: str) -> bool:
-    """Whether a subject has a history that this session was not told."""
+    """Whether a subject has a history that this session was not given."""
     known = b"\n" + contents(root + FILE, 2 * _MAX_BYTES) if about else b""
     return b"\n" + key_of(about) in known and b"\n" + key_of(about, session_id) not in known
 

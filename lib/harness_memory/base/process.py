@@ -53,7 +53,7 @@ def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str
 
 
 def contents(path: str, limit: int) -> bytes:
-    """The first bytes of a file; none of one that cannot be read."""
+    """The first bytes of a file; none if it cannot be opened."""
     try:
         file = system.open(path, system.O_RDONLY | getattr(system, "O_BINARY", 0))
     except OSError:

@@ -30,6 +30,7 @@ GUARD_DIR = "guard"
 INSTALLS_FILE = "installs.json"
 VIEW_FILE = "view.html"  # derived: the memory as a page
 HEALTH_DIR = "health"
+KNOWN_PATH = HEALTH_DIR + "/known"
 FAILURES_DIR = "failures"
 LAST_RUN_DIR = "last-run"
 PROJECT_FILE = "project.json"
@@ -183,10 +184,6 @@ NOTES_INDEX_BYTES = 25 * 1024
 # Audit
 SECURITY_DIR = "SECURITY"
 AUDIT_FILE = "audit.jsonl"
-AUDIT_EVENTS = (
-    *("tool_blocked", "confirm_prompted", "path_access_denied", "tool_noted", "memory_forgotten", "guard_degraded"),
-    "settings_changed",
-)
 AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
 
 # Injection

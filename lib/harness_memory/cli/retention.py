@@ -76,7 +76,7 @@ def restore(call: Call) -> int:
         head, none = "ARCHIVE ID STARTED SESSION=headline", "Nothing of this project is archived."
         return call.listing(head, call.archived_once, archives.Archived.brief, none) or 2 * bool(call.damaged)
     with archives.lock(call.project.dir):
-        names = {os.path.basename(call.what or "").replace(archives.ENDING, "")}
+        names = {os.path.basename(call.what or "").replace(settings.ARCHIVE_SUFFIX, "")}
         if not call.all and names.isdisjoint(each.archive for each in call.archived):
             names = {call.find_archived(call.what).id}
         selected = [each for each in call.archived if call.all or not names.isdisjoint((each.archive, each.id))]

@@ -38,7 +38,7 @@ def view(call: Call) -> int:
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise Refusal("cannot write %s: not a file in a folder that exists. Choose another --out." % short(path))
     if files.exists(path) and b"<title>Harness Memory</title>" not in files.read_part(path, 1000):
-        raise Refusal("%s is no page of ours: nothing was written. Choose another --out." % short(path))
+        raise Refusal("cannot write %s: it is not a page of ours. Choose another --out." % short(path))
     data: dict[str, Any] = {"version": __version__, "at": clock.iso(call.now)}
     data["projects"] = [_project(directory) for directory in call.dirs]
     data["notes"] = _notes(notebook.user_shelf(call.root), "")

@@ -42,10 +42,10 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
     for record in [source.record(number) for number in reversed(numbers)]:
         name = day_and_id(record.id)[1] if record.kind == SESSION else ""
         value = episode.load(run.project_dir, record.id) if name and name not in own else None
-        told = (_of_file(event.path, value) if event.path else _of_command(about[2:], value)) if value else ""
-        if told:
+        history = (_of_file(event.path, value) if event.path else _of_command(about[2:], value)) if value else ""
+        if history:
             part = Part("recall", "", [])
-            part.add(neutral.line("- [%s %s] %s" % (record.day, name, told)), record.id, record.kind, record.files)
+            part.add(neutral.line("- [%s %s] %s" % (record.day, name, history)), record.id, record.kind, record.files)
             text = (part.lines[0] + "\n").join(tags(injected.nonce, run.project.name))
             injected.record(session.dir, Injection(text, [(part, 1)]), event.name, "history", run.now)
             return run.reply(text)

@@ -99,8 +99,8 @@ def _may_bind(question: Question) -> bool:
 
 
 def _has_history(question: Question) -> bool:
-    """Whether this session was not told yet what memory has for a file or command (see `history`)."""
-    if not exists(question.root + "/" + settings.HEALTH_DIR + "/known"):
+    """Whether memory has something for a file or command that this session was not given yet (see `history`)."""
+    if not exists(question.root + "/" + settings.KNOWN_PATH):
         return False
     from ..base.known import is_news, subject
 

@@ -142,14 +142,14 @@ def running(project: Project, own_id: str) -> Part:
     return part
 
 
-def decisions(project: Project, own_ids: set[str], told: str) -> Part:
-    """What the last sessions decided and learned, newest first, unless it is `told` elsewhere or a person judged it."""
+def decisions(project: Project, own_ids: set[str], elsewhere: str) -> Part:
+    """What the last sessions decided and learned, newest first, unless it stands `elsewhere` or a person judged it."""
     part = Part("decisions", "Decided or learned lately", [], os.path.join(project.dir, settings.INDEX_FILE))
     for name, _ in _menu_entries(part.source)[: settings.DECISION_SESSIONS_READ]:
         day, id = day_and_id(name)
         value = files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None
         items = [*value.get("decisions", ()), *value.get("learnings", ())] if value else []
-        items = [item for item in items if item[: settings.ITEM_CHARS // 2] not in told]
+        items = [item for item in items if item[: settings.ITEM_CHARS // 2] not in elsewhere]
         if items and files.exists(os.path.join(project.dir, *settings.RULES_LOG_PATH)):
             from ..memory import review
 

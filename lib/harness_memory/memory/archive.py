@@ -29,7 +29,6 @@ from ..session import episode, sessions, tombstones
 from . import records, threads, views
 from .records import Record
 
-ENDING = settings.ARCHIVE_SUFFIX
 # What becomes of a session, in a plan and in a restore.
 KEEP, THIN, RETIRE, WHOLE = "keep", "thin", "retire", "whole"
 RESTORED, PRESENT, WENT_ON, FORGOTTEN = "restored", "present", "went on", "forgotten"
@@ -80,13 +79,13 @@ def lock(project_dir: str) -> contextlib.AbstractContextManager[object]:
 def paths(project_dir: str) -> list[str]:
     """The archives of a project, then the episodes that retention moved there, each oldest first."""
     names = files.names(folder(project_dir))
-    archives = [name for name in names if name.endswith(ENDING)]
+    archives = [name for name in names if name.endswith(settings.ARCHIVE_SUFFIX)]
     return [os.path.join(folder(project_dir), name) for name in (*archives, *filter(sessions.is_episode_name, names))]
 
 
 def load(path: str) -> Iterator[Archived]:
     """The sessions in an archive; Unreadable, after those that can be read, when it is damaged."""
-    if not path.endswith(ENDING):
+    if not path.endswith(settings.ARCHIVE_SUFFIX):
         yield Archived(path, {settings.EPISODES_DIR + "/" + os.path.basename(path): files.read(path) or b""})
         return
     with os.fdopen(files.open_plain(path), "rb") as raw:
@@ -151,7 +150,7 @@ def _write(path: str, contents: dict[str, bytes], now: float) -> None:
     packed = io.BytesIO()
     if not contents:
         files.erase(path)
-    elif not path.endswith(ENDING):
+    elif not path.endswith(settings.ARCHIVE_SUFFIX):
         files.write(path, next(iter(contents.values())), durable=True)
     else:
         pack(packed, contents.items(), now)
@@ -230,8 +229,8 @@ def retire(
             reasons[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
     path = ""
     if archived:  # another machine may archive others at the same time
-        name = "sessions-%s-%s%s" % (clock.stamp(clock.iso(now)), hexdigest("\n".join(archived))[:8], ENDING)
-        path = os.path.join(folder(project_dir), name)
+        name = "sessions-%s-%s" % (clock.stamp(clock.iso(now)), hexdigest("\n".join(archived))[:8])
+        path = os.path.join(folder(project_dir), name + settings.ARCHIVE_SUFFIX)
         _write(path, archived, now)
     for record in selected:
         if sessions.read_marker(project_dir, record.claude_id):

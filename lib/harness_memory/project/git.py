@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_HEX = frozenset("0123456789abcdef")
-_MISSING = (FileNotFoundError, NotADirectoryError)
+HEX = frozenset("0123456789abcdef")
 _LASTING = (errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL)
 _O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _REFS_MAX_BYTES = 4 * 1024 * 1024
@@ -43,7 +42,7 @@ def find(start: str) -> tuple[str, Repository | None]:
             top = os.path.dirname(top)
         return real, None
     except (OSError, ValueError) as error:  # ValueError: NUL in a path
-        is_lasting = not isinstance(error, OSError) or isinstance(error, _MISSING) or error.errno in _LASTING
+        is_lasting = not isinstance(error, OSError) or isinstance(error, files.MISSING) or error.errno in _LASTING
         if not is_lasting:
             raise  # without its repository a directory would be another project
     return top, None
@@ -52,7 +51,7 @@ def find(start: str) -> tuple[str, Repository | None]:
 def branch(repo: Repository) -> str:
     head = _read(os.path.join(repo.git_dir, "HEAD")).strip()
     if not head.startswith("ref:"):
-        return "detached@" + head[:12].lower() if len(head) >= 40 and _HEX.issuperset(head.lower()) else ""
+        return "detached@" + head[:12].lower() if len(head) >= 40 and HEX.issuperset(head.lower()) else ""
     name = head[4:].strip()
     name = name[11:] if name.startswith("refs/heads/") else name
     # A repository that keeps its refs in reftables has `.invalid`.
@@ -99,7 +98,7 @@ def _commit(repo: Repository, directory: str, name: str) -> str:
     if not text:
         refs = _read(os.path.join(repo.common_dir, "packed-refs"), _REFS_MAX_BYTES)
         text = refs.partition(" %s\n" % name)[0].rpartition("\n")[2] if name in refs else ""
-    return text if len(text) in (40, 64) and _HEX.issuperset(text) else ""
+    return text if len(text) in (40, 64) and HEX.issuperset(text) else ""
 
 
 def has_any(repo: Repository, commits: Iterable[str]) -> bool:
@@ -107,7 +106,7 @@ def has_any(repo: Repository, commits: Iterable[str]) -> bool:
 
     Links and alternates are not followed: they may lead to the objects of any repository.
     """
-    ids = [id for id in dict.fromkeys(commits) if len(id) in (40, 64) and _HEX.issuperset(id)]
+    ids = [id for id in dict.fromkeys(commits) if len(id) in (40, 64) and HEX.issuperset(id)]
     objects = os.path.join(repo.common_dir, "objects")
     folders = [path for path in files.folders(objects) if not os.path.islink(objects)]
     loose = [os.path.join(objects, id[:2], id[2:]) for id in ids]
@@ -138,13 +137,13 @@ def _at(directory: str) -> Repository | None:
     dot = os.path.join(directory, ".git")
     try:
         is_file = stat.S_ISREG(os.stat(dot).st_mode)
-    except _MISSING:
+    except files.MISSING:
         return None
     content = _read(dot).strip("\r\n") if is_file else ""
     git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()) if content[:7] == "gitdir:" else dot)
     try:
         os.lstat(os.path.join(git_dir, "HEAD"))
-    except _MISSING:
+    except files.MISSING:
         if is_file:
             raise
         return None
@@ -166,7 +165,7 @@ def _read(path: str, limit: int = 16 * 1024) -> str:
     """The beginning of a regular file, links followed; "" when it is missing."""
     try:
         fd = os.open(path, _O_READ)
-    except _MISSING:
+    except files.MISSING:
         return ""
     data = files.drain(fd, limit if stat.S_ISREG(os.fstat(fd).st_mode) else 0)
     return data.decode("utf-8", "surrogateescape").lstrip("\ufeff")

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     Facts = dict[str, Any]
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
-_HEX = frozenset("0123456789abcdef")
 _LISTS = ("identities", "remotes", "paths", "commits", "originals")
 _SPEC = {key + "?": ["text"] for key in _LISTS}
 _SEAL_FILE = "description"  # `git init` makes it, nothing touches it afterwards
@@ -123,7 +122,7 @@ def project_id(identity: str) -> str:
 def is_project_id(value: object) -> bool:
     name, _, code = value.rpartition("-") if isinstance(value, str) else ("", "", "")
     is_name = 0 < len(name) <= settings.SLUG_CHARS and (_LETTERS | {"-"}).issuperset(name)
-    return is_name and len(code) == settings.ID_HASH_CHARS and _HEX.issuperset(code)
+    return is_name and len(code) == settings.ID_HASH_CHARS and git.HEX.issuperset(code)
 
 
 def _slug(identity: str) -> str:

@@ -33,14 +33,14 @@ def passages(statements: list[Statement]) -> list[dict[str, object]]:
     return [{"turn": numbers[each.turn], "by": names[each.by], "text": each.text} for each in statements]
 
 
-def headline(statements: list[Statement], files: list[str]) -> str:
+def headline(statements: list[Statement]) -> str:
     """The line that says best what the session was about."""
     is_work = any("w" in each.kinds for each in statements)
 
     def score(each: Statement) -> int:
         if each.by == "u":
             return each.headline + (0 if is_work else 3)
-        is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided is told elsewhere
+        is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided stands elsewhere
         return each.headline + (0 if "w" not in each.kinds else _WORK if is_deed else 2)
 
     line = max(statements, key=score).text if statements else ""
@@ -72,9 +72,9 @@ def leads(worth: dict[Statement, float]) -> list[Statement]:
     return [*best.values()]
 
 
-def done(statements: list[Statement], worth: dict[Statement, float], told: Iterable[str], limit: int) -> str:
-    """What carries the work of every turn, in order, without what is `told` elsewhere; a blank line between turns."""
-    best, known = leads(worth)[::-1], {*told}
+def done(statements: list[Statement], worth: dict[Statement, float], elsewhere: Iterable[str], limit: int) -> str:
+    """What carries the work of every turn, in order, without what stands `elsewhere`; a blank line between turns."""
+    best, known = leads(worth)[::-1], {*elsewhere}
     rest = [each for each in worth if not {"d", "f", "s"}.isdisjoint(each.kinds) and item(each.text) not in known]
     chosen: set[str] = set()
     for each in [*best, *sorted(rest, key=lambda each: worth[each], reverse=True)]:
@@ -92,8 +92,8 @@ def done(statements: list[Statement], worth: dict[Statement, float], told: Itera
 def unlisted(left: list[Statement], listed: list[str]) -> list[str]:
     """What answers leave open beyond what todos and checkpoints list: each step once, worded once."""
     known, own = ([stems(words_of(text)) for text in texts] for texts in (listed, [each.text for each in left]))
-    told = [any(len(a & b) >= max(0.6 * min(len(a), len(b)), 2) for b in known) for a in own]
-    return [each.text for each, is_told in zip(left, told) if not is_told]
+    listings = [any(len(a & b) >= max(0.6 * min(len(a), len(b)), 2) for b in known) for a in own]
+    return [each.text for each, is_listed in zip(left, listings) if not is_listed]
 
 
 def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:

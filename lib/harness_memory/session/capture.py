@@ -126,7 +126,7 @@ class Capture:
 
     def add_rules(self, prompt: str, at: float) -> None:
         if prompt.rstrip()[-1:] in "?？" and not any(end in prompt.strip() for end in (". ", "! ", "; ", "。", "\n")):
-            return  # a lone question is no rule, and every fourth prompt is one
+            return  # a lone question states no rule, and every fourth prompt is one
         from . import rules
 
         known = {rule.partition(": ")[2] for rule in self.rules}

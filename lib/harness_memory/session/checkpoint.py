@@ -153,7 +153,7 @@ def claim_owner(path: str) -> str:
 
 
 def claim(path: str, short_id: str) -> str:
-    """Rename a file to one session's claim; its new path, "" when that cannot be, or it is no plain file of ours."""
+    """Rename a file to one session's claim; its new path, or "" if that fails or it is not a plain file of ours."""
     try:
         info = os.lstat(path)
         is_plain = stat.S_ISREG(info.st_mode) and info.st_nlink == 1 and info.st_size <= settings.CHECKPOINT_MAX_BYTES

@@ -165,10 +165,10 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     worth, decisions = account.reports(statements), account.surest(statements, "d")
     leads = {*account.leads(worth)}
     facts = account.surest([each for each in statements if each not in leads and "s" not in each.kinds], "f")
-    told = list(dict.fromkeys(point["what_was_done"] for point in said if point["what_was_done"]))
-    while len("\n\n".join(told)) > settings.DONE_CHARS and len(told) > 1:
-        del told[0]
-    done = "\n\n".join(told)
+    reports = list(dict.fromkeys(point["what_was_done"] for point in said if point["what_was_done"]))
+    while len("\n\n".join(reports)) > settings.DONE_CHARS and len(reports) > 1:
+        del reports[0]
+    done = "\n\n".join(reports)
     answers = account.done(statements, worth, [*decisions, *facts], settings.DONE_CHARS)
     if len(answers) >= 40 and done:  # a checkpoint adds to what the transcript shows
         done = cut("%s\n\n%s" % (cut(done, settings.DONE_CHARS * 2 // 3), answers), settings.DONE_CHARS)
@@ -252,7 +252,7 @@ def _headline(state: Capture, said: list[dict[str, Any]], statements: list[State
     elif state.plan:
         line = state.plan[0]
     elif is_answered or not prompts:
-        line = account.headline(statements, state.files)
+        line = account.headline(statements)
     else:
         ask = prompts[-1]
         line = ask.partition(" ")[2] if ask.startswith("/") and " " in ask else ask
