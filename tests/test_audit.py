@@ -39,7 +39,6 @@ def state(project: Path, heads: dict[str, str] | None = None) -> tuple[str, int,
     return findings.problem, findings.count, findings.torn
 
 
-# What a line holds -----------------------------------------------------------------------------
 def test_a_line_is_json_with_the_hash_of_its_bytes_and_of_the_line_before(tmp_path: Path) -> None:
     hashes = write(tmp_path, 0, 0, 1)
     paths = [tmp_path / "SECURITY" / SEPT, tmp_path / "SECURITY" / OCT]
@@ -69,7 +68,6 @@ def test_content_is_redacted_cut_and_typed(tmp_path: Path, fields: dict[str, Any
     assert state(tmp_path) == ("", 1, 0)
 
 
-# Tampering -------------------------------------------------------------------------------------
 def resealed(line: bytes, **changes: Any) -> bytes:
     """The line with other content and a hash that fits."""
     event = {**json.loads(line), **changes}
@@ -125,7 +123,6 @@ def test_a_cut_end_shows_in_the_heads_that_sessions_saw(tmp_path: Path, is_conti
     assert state(tmp_path, heads)[0] == "the trail ends at event 0, but session 0a1b2c3d has seen event 3"
 
 
-# Torn lines ------------------------------------------------------------------------------------
 def test_a_line_torn_at_any_byte_costs_no_other_event(tmp_path: Path) -> None:
     _, second = write(tmp_path, 0, 0)
     path = tmp_path / "SECURITY" / SEPT
@@ -147,7 +144,6 @@ def test_many_writers_of_which_some_are_killed_keep_one_chain(tmp_path: Path) ->
     assert storm.killed
 
 
-# Heads -----------------------------------------------------------------------------------------
 def test_episodes_keep_the_head_and_no_later_one_that_did_not_grow_from_it(life: Life) -> None:
     life.start()
     life.turn("Add a form", "Added the form.", "a.py")
@@ -166,7 +162,6 @@ def test_episodes_keep_the_head_and_no_later_one_that_did_not_grow_from_it(life:
     assert "has seen another event 2" in state(project, episode.audit_heads(str(project)))[0]
 
 
-# `harness memory audit` -----------------------------------------------------------------------
 @pytest.fixture
 def world(home: Path, repo: Path) -> World:
     """A project with a trail of five events, and no other memory."""

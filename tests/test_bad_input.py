@@ -15,7 +15,6 @@ import support
 from full_memory import READING, Memory
 from life import Life, failures
 
-# Payloads --------------------------------------------------------------------------------------------
 BAD = {
     "empty": b"",
     "truncated": b'{"session_id": "abc", "cwd": "/tm',
@@ -118,7 +117,6 @@ def test_session_in_a_missing_directory_is_recorded(life: Life, cwd: str) -> Non
     assert life.episode["what_was_done"] == "Hello."
 
 
-# Transcripts -----------------------------------------------------------------------------------------
 def rotated(path: Path) -> None:
     path.rename(path.with_suffix(".old"))
     path.touch()
@@ -165,7 +163,6 @@ def test_transcript_that_changes_between_turns_loses_no_turn(life: Life, kind: s
     assert failures(life.store) == []
 
 
-# Records ---------------------------------------------------------------------------------------------
 DEEP = b"[" * 900 + b"]" * 900
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "emptied": lambda data: b"",

@@ -47,7 +47,6 @@ def typed(world: World, *words: str) -> int:
     return run_here(cli.main, ["memory", *words], b"", env, str(world.repo), stream=Terminal)[0]
 
 
-# At the moment it counts ---------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "command",
     [
@@ -113,7 +112,6 @@ def test_calls_that_no_rule_names_load_no_more_modules(world: World, life: Life)
     assert life.modules_loaded("pre_tool_use", payload) == before
 
 
-# Loosening is a person's act -----------------------------------------------------------------------
 LOOSENING = [
     ("note", "remove", "no-npm"),
     ("note", "edit", "no-npm", "--enforce", "remind"),
@@ -173,7 +171,6 @@ def test_a_rule_that_could_never_bind_is_refused(world: World, life: Life, words
     assert world.memory("remember", NPM, *words, env=life.session.environment()).code == 2
 
 
-# Required steps ------------------------------------------------------------------------------------
 def reason(result: support.Result) -> str:
     return str(result.json["reason"]) if result.stdout and result.json.get("decision") == "block" else ""
 
@@ -222,7 +219,6 @@ def test_a_reminding_step_waits_for_the_next_prompt(world: World, life: Life) ->
     assert ["Run make build after UI changes" in text for text in texts] == [True, False]
 
 
-# A team's notes ------------------------------------------------------------------------------------
 TEAM = """---
 name: no npm
 description: no npm
@@ -248,7 +244,6 @@ def test_a_note_of_the_team_binds_and_can_only_tighten(world: World, enforce: st
     assert call(life, "Bash", command="npm i x")["permissionDecision"] == "deny"
 
 
-# Many notes ----------------------------------------------------------------------------------------
 def test_ten_thousand_rules_answer_within_the_deadline(world: World, life: Life) -> None:
     remember(world, NPM, *DENY)
     path = world.project / "STATE" / "triggers.json"
@@ -261,7 +256,6 @@ def test_ten_thousand_rules_answer_within_the_deadline(world: World, life: Life)
     assert support.failures(world.root) == []
 
 
-# Triggers: a note is injected when its command or path comes up, once a session ------------------------
 @pytest.fixture
 def triggered(world: World, life: Life) -> Life:
     flags = ("--trigger", "command: make deploy", "--trigger", "path: infra/**")

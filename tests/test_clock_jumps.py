@@ -130,7 +130,6 @@ def test_sessions_under_different_clocks_are_all_listed(begin: Callable[..., Tim
     assert all(life.session.id[:8] in told for life in lives)
 
 
-# What is old -----------------------------------------------------------------------------------------
 def test_years_ahead_for_some_sessions_deletes_nothing(begin: Callable[..., Timed], world: World) -> None:
     for ago in (60, 30, 2):
         life = work(begin(NOW - ago * DAY), "work of %d days ago" % ago)
@@ -171,7 +170,6 @@ def test_prune_does_not_trust_a_clock_that_is_years_ahead(
     assert report["deleted"] == 1
 
 
-# Times in the future -----------------------------------------------------------------------------------
 def test_files_of_the_future_are_in_nobodys_way(begin: Callable[..., Timed], world: World) -> None:
     life = begin(NOW)
     life.start()

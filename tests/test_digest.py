@@ -11,7 +11,11 @@ import pytest
 import support
 from life import Life
 
+from harness_memory.session import account, digest
+
 ANSWERS: list[dict[str, Any]] = json.loads((support.ROOT / "tests/data/session/answers.json").read_text("utf-8"))
+
+STEPS: list[list[Any]] = json.loads((support.ROOT / "tests/data/session/steps.json").read_text("utf-8"))
 
 
 def work(life: Life) -> dict[str, Any]:
@@ -90,6 +94,13 @@ def test_a_later_session_that_does_an_open_step_closes_it(life: Life) -> None:
     third.end()
     assert work(life)["active_tasks"] == []
     assert len(work(life)["completed_today"]) == 3
+
+
+@pytest.mark.parametrize(("step", "answer", "file", "is_closed"), STEPS)
+def test_a_changed_file_that_a_step_names_helps_to_close_it(step: str, answer: str, file: str, is_closed: bool) -> None:
+    said = digest.of_answer(answer, 1, set(), is_work=True)
+    assert account.closed(said, [], [file], [step]) == [step] * is_closed
+    assert account.closed(said, [], ["other.py"], [step]) == []
 
 
 def test_an_offer_is_open_until_somebody_goes_on(life: Life) -> None:

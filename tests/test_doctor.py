@@ -67,7 +67,6 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-# Installs ----------------------------------------------------------------------------------------
 def test_a_healthy_install_has_no_problems(installed: World) -> None:
     installed.work("Add a form", "Added.", ("a.py",))
     assert problems(installed) == {}
@@ -141,7 +140,6 @@ def test_an_older_install_is_a_problem_and_one_elsewhere_does_not_count(installe
     assert ("not on here" in hook_line(installed), str(other) in hook_line(installed)) == (True, True)
 
 
-# Guard -------------------------------------------------------------------------------------------
 def guard_check(world: World) -> dict[str, Any]:
     checks = world.memory("doctor", "--json").json["checks"]
     return next(dict(check) for check in checks if check["topic"] == "guard")
@@ -176,7 +174,6 @@ def test_a_broken_file_of_the_user_is_reported_once(installed: World, name: str,
     assert installed.memory("doctor").stdout.count(name) == 1
 
 
-# Store -------------------------------------------------------------------------------------------
 def test_a_store_that_cannot_be_written_is_a_problem(installed: World) -> None:
     shutil.rmtree(str(installed.root))
     installed.root.write_text("", encoding="utf-8")

@@ -64,7 +64,6 @@ def bare_init(path: Path) -> Path:
     return path
 
 
-# Identity ----------------------------------------------------------------------------------------
 def test_a_project_is_named_by_its_remote(repo: Path, sessions: Sessions) -> None:
     support.git(repo, "remote", "add", "origin", HTTPS)
     (repo / "sub").mkdir()
@@ -92,7 +91,6 @@ def test_other_names_are_not_ids(value: object) -> None:
     assert not project.is_project_id(value)
 
 
-# What shares -------------------------------------------------------------------------------------
 CLAIMS = json.loads((support.ROOT / "tests" / "data" / "identity" / "claims.json").read_text("utf-8"))
 
 
@@ -244,7 +242,6 @@ def test_a_memory_under_the_name_as_written_is_found(repo: Path, sessions: Sessi
     assert sessions.start(repo) == old
 
 
-# What does not -----------------------------------------------------------------------------------
 def test_forks_submodules_and_neighbours_are_projects_of_their_own(
     repo: Path, tmp_path: Path, sessions: Sessions
 ) -> None:
@@ -259,7 +256,6 @@ def test_forks_submodules_and_neighbours_are_projects_of_their_own(
     assert len({sessions.start(path) for path in paths}) == len(paths)
 
 
-# Gaining -----------------------------------------------------------------------------------------
 def test_a_project_that_gains_a_remote_keeps_its_memory(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     before = sessions.start(repo)
     support.git(repo, "remote", "add", "origin", HTTPS)
@@ -313,7 +309,6 @@ def test_a_clone_over_a_deleted_directory_starts_a_new_memory(
     assert sessions.start(place) != before
 
 
-# Moving ------------------------------------------------------------------------------------------
 def test_a_moved_project_keeps_its_memory(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     notes = plain(tmp_path / "notes", "a", "b", "c", "d", "e")
     before = sessions.start(notes)
@@ -352,7 +347,6 @@ def test_copies_made_before_and_after_a_session_are_separate(tmp_path: Path, ses
     assert sessions.start(moved) == first
 
 
-# Paths that hold something else --------------------------------------------------------------------
 @pytest.mark.parametrize("old_remote", ["", HTTPS])
 @pytest.mark.parametrize("new_remote", ["", "https://github.com/someone/else"])
 def test_another_repository_at_the_path_gets_a_memory_of_its_own(
@@ -369,7 +363,6 @@ def test_another_repository_at_the_path_gets_a_memory_of_its_own(
     assert before not in (sessions.start(repo), sessions.see(repo / "sub").id)
 
 
-# Where the session is ------------------------------------------------------------------------------
 def test_the_launch_directory_decides(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     other = plain(tmp_path / "other")
     (repo / "sub").mkdir()
@@ -394,7 +387,6 @@ def test_any_path_is_some_project(sessions: Sessions, launch_dir: str, cwd: str)
     assert not sessions.root.exists()
 
 
-# project.json --------------------------------------------------------------------------------------
 DAMAGED = [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"schema": 2, "new": true}', b"[" * 100_000]
 
 

@@ -50,7 +50,6 @@ def in_order(text: str, *parts: str) -> bool:
     return -1 not in positions and positions == sorted(positions)
 
 
-# What is given ---------------------------------------------------------------------------------
 def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
     lesson = "`pytest` needs the `-p no:cacheprovider` flag in this container, because the cache folder is read-only."
     life.another().turn("Run the tests", "All tests pass now. " + lesson)
@@ -134,7 +133,6 @@ def test_sessions_of_the_same_branch_and_folder_come_first(life: Life) -> None:
     assert (menu[0], menu[3], len(menu)) == ("main in web", "other in docs", 4)
 
 
-# Never twice -----------------------------------------------------------------------------------
 def test_resume_gives_only_what_is_new(life: Life) -> None:
     earlier = past(life)
     path = brief(earlier, "- Prices are in cents.\n")
@@ -214,7 +212,6 @@ def test_a_damaged_receipt_silences_nothing(life: Life, damage: str) -> None:
     assert failures(life.store) == []
 
 
-# Skills and subagents --------------------------------------------------------------------------
 def profile(life: Life, text: str = "- never above 40 degrees\n") -> None:
     (life.project / "profiles").mkdir()
     (life.project / "profiles" / "melt.md").write_text(text, "utf-8")
@@ -268,7 +265,6 @@ def test_the_tag_of_a_block_is_the_sessions_own_and_cannot_be_known_before(life:
     assert len({*tags}) == 3
 
 
-# Budget ----------------------------------------------------------------------------------------
 def test_long_files_are_cut_and_named(life: Life) -> None:
     earlier = past(life)
     path = brief(earlier, "# Shop\n%s\n- important\n" % ("x" * 20_000) + "".join("- fact %d\n" % n for n in range(300)))
@@ -293,7 +289,6 @@ def test_the_configured_cap_stays_in_bounds(life: Life) -> None:
     assert result.context
 
 
-# Neutral text ----------------------------------------------------------------------------------
 @pytest.mark.parametrize("before", [0, 440, 480, 496])
 @pytest.mark.parametrize("hidden", ["", "\u200b"])
 def test_no_part_of_a_secret_is_given_where_a_line_is_cut(life: Life, before: int, hidden: str) -> None:
@@ -302,7 +297,6 @@ def test_no_part_of_a_secret_is_given_where_a_line_is_cut(life: Life, before: in
     assert "a1B2" not in (life.directory / "session_memory_context.md").read_text("utf-8")
 
 
-# Trouble ---------------------------------------------------------------------------------------
 PAGES = {"link": None, "huge": b"x" * 2_000_000, "binary": b"a\0b", "latin-1": b"- caf\xe9 au lait\n"}
 PAGES["crlf and bom"] = b"\xef\xbb\xbf- one\r\n"
 
@@ -325,7 +319,6 @@ def test_a_page_that_cannot_be_used_is_named(life: Life, tmp_path: Path, kind: s
     assert failures(life.store) == []
 
 
-# Receipts --------------------------------------------------------------------------------------
 def test_the_receipt_says_what_when_from_where_and_why(life: Life) -> None:
     path = brief(past(life), "- Prices are in cents.\n")
     text = life.start().context

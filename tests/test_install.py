@@ -77,7 +77,6 @@ def values(data: bytes) -> Any:
     return json.loads(text) if text.strip() else {}
 
 
-# Into the file and out of it ---------------------------------------------------------------------
 @pytest.mark.parametrize("layout", SHAPES)
 def test_install_and_uninstall_of_any_layout_gives_the_bytes_back(target: Target, layout: str) -> None:
     before = put(target, SHAPES[layout])
@@ -208,7 +207,6 @@ def test_settings_changed_since_they_were_read_are_not_overwritten(target: Targe
     assert [name for name in os.listdir(os.path.dirname(target.settings)) if name.endswith(".tmp")] == []
 
 
-# What is registered ------------------------------------------------------------------------------
 @POSIX
 def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     tree = "/path/to/harness-memory"
@@ -332,7 +330,6 @@ def test_the_interpreter_is_outside_virtual_environments(tmp_path: Path) -> None
     assert subprocess.check_output([path, "-c", probe], text=True).strip() == str(sys.version_info[:2])
 
 
-# install.py --------------------------------------------------------------------------------------
 def run(home: Path, *args: str, answer: str = "", cwd: Path | None = None, **env: str) -> support.Result:
     """install.py in this process; the hooks of its self-test are processes."""
     surroundings = support.clean_environment(home, env)
@@ -497,7 +494,6 @@ def test_uninstall_keeps_the_memory_and_names_other_installs(home: Path) -> None
     assert "Nothing of ours in" in run(home, "--uninstall").stdout
 
 
-# Deleting the memory -----------------------------------------------------------------------------
 def remember(memory: Path) -> None:
     """A memory as sessions leave it."""
     names = ["some-project-0123456789a%d/project.json" % number for number in (0, 1)]

@@ -38,7 +38,6 @@ def put(shelf: notebook.Shelf, *some: Note) -> None:
             shelf.put(note, 1e9)
 
 
-# The format ----------------------------------------------------------------------------------------
 def test_a_page_reads_as_written() -> None:
     note = notes.parse("parser", PAGE)
     assert (note.problems, note.name, note.type, note.day) == ([], "Parser", "project", "2026-11-16")
@@ -79,7 +78,6 @@ def test_a_slug_names_a_file_on_every_system(name: str, slug: str) -> None:
     assert notes.slug_of(name) == slug
 
 
-# Which hold ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("edges", "holding"), table("superseded.json"))
 def test_a_superseded_note_does_not_hold(tmp_path: Path, edges: dict[str, list[str]], holding: list[str]) -> None:
     shelf = notebook.Shelf("project", str(tmp_path))
@@ -87,7 +85,6 @@ def test_a_superseded_note_does_not_hold(tmp_path: Path, edges: dict[str, list[s
     assert [note.slug for note in notebook.holding([shelf])] == holding
 
 
-# The index -----------------------------------------------------------------------------------------
 def test_the_index_lists_notes_that_hold_best_first(tmp_path: Path) -> None:
     shelf = notebook.Shelf("project", str(tmp_path))
     put(shelf, made("old", "Old fact", day="2026-01-01"), made("new", "New fact"), made("gone", "Gone fact"))
@@ -114,7 +111,6 @@ def test_a_full_index_counts_what_it_leaves_out(number: int, words: int) -> None
     assert not missing or "(%d more note" % missing in text.split("\n")[-2]
 
 
-# What a session is given ---------------------------------------------------------------------------
 def test_a_note_made_by_hand_is_injected_at_the_next_start(life: Life, home: Path) -> None:
     life.start()
     life.turn("Ask something", "An answer that is long enough to be of substance.")

@@ -34,7 +34,6 @@ def editor(tmp_path: Path, code: str) -> dict[str, dict[str, str | None]]:
     return {"env": {"EDITOR": '"%s" "%s"' % (sys.executable, script), "VISUAL": None}}
 
 
-# briefing ------------------------------------------------------------------------------------------
 def test_set_keeps_two_versions_and_shows_the_difference(world: World) -> None:
     assert "+# One" in put(world, "# One\nshared\n").stdout
     second = put(world, "# Two\nshared\n")
@@ -77,7 +76,6 @@ def test_set_redacts_secrets_and_warns_of_a_long_page(world: World) -> None:
     assert not [name for name, data in world.files().items() if SECRET.encode() in data]
 
 
-# profile -------------------------------------------------------------------------------------------
 def test_a_profile_is_set_shown_and_listed(world: World) -> None:
     assert "No profiles" in world.memory("profile").stdout
     assert world.memory("profile", "show", "melt").code == 2
@@ -94,7 +92,6 @@ def test_a_profile_is_set_shown_and_listed(world: World) -> None:
     assert world.json("verify")["findings"] == []
 
 
-# edit ----------------------------------------------------------------------------------------------
 def test_edit_writes_pages_and_notes_as_saved(world: World, tmp_path: Path) -> None:
     assert world.memory("edit", "briefing", **editor(tmp_path, "t = '# Us\\n'")).code == 0
     assert world.memory("edit", "profile/melt", **editor(tmp_path, "t = '- melt\\n'")).code == 0

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LEAST_SURE, _LEAST_WORTH = -12, -3  # the first in tenths
+_DUTY = frozenset(("must", "not", "yet"))  # classes of words that say that a step is to be done
 _WORK = 12  # what a headline gains by being about work, in tenths
 
 
@@ -65,11 +66,8 @@ def reports(statements: list[Statement]) -> dict[Statement, float]:
 
 def leads(worth: dict[Statement, float]) -> list[Statement]:
     """The report that says best what each turn did."""
-    best: dict[int, Statement] = {}
-    for each in worth:
-        if worth[each] > worth[best.setdefault(each.turn, each)]:
-            best[each.turn] = each
-    return [*best.values()]
+    best = [each for rank, each in ranked(worth, lambda each: -worth[each]) if not rank]
+    return sorted(best, key=lambda each: each.turn)
 
 
 def done(statements: list[Statement], worth: dict[Statement, float], elsewhere: Iterable[str], limit: int) -> str:
@@ -96,12 +94,25 @@ def unlisted(left: list[Statement], listed: list[str]) -> list[str]:
     return [each.text for each, is_listed in zip(left, listings) if not is_listed]
 
 
-def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:
+def closed(statements: list[Statement], commits: list[str], files: list[str], steps: Iterable[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
-    turns = {each.turn for each in statements if each.by == "c" and "s" in each.kinds}
+    done = [each for each in statements if each.by == "c" and "s" in each.kinds]
+    turns, deeds = {each.turn for each in done}, [*commits, *(each.text for each in done if "l" not in each.kinds)]
     said = [each.text for each in statements if each.turn in turns and "l" not in each.kinds]
     others = [stems(words_of(text)) for text in (*said, *commits)]
-    return [step for step in steps if is_covered(step, others)]
+    deeds = [text for text in deeds if not any("not" in CLASS.get(word, ()) for word in words_of(text))]
+    names = [{*words_of(file.rpartition("/")[2].partition(".")[0])} for file in files]
+    return [step for step in steps if is_covered(step, others) or _is_done_in(step, names, deeds)]
+
+
+def _is_done_in(step: str, names: list[set[str]], deeds: list[str]) -> bool:
+    """Whether a file that a step names was changed, and a deed says half of the rest and the last code in it."""
+    words = words_of(step)
+    named = {word for name in names if name.issubset(words) for word in name}
+    own = stems([word for word in words if word not in named and _DUTY.isdisjoint(CLASS.get(word, ()))])
+    code = ["", *(span for span in step.split("`")[1::2] if named.isdisjoint(words_of(span)))][-1]
+    said = [own & stems(words_of(deed)) for deed in deeds if code in deed and named]
+    return any(len(shared) >= max(len(own) / 2, 2) for shared in said)
 
 
 def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
@@ -114,16 +125,12 @@ def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]
     """Folders, languages and names that come up again and again; none where nothing does."""
     folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0] != "."]
     endings = [TABLES["languages"].get(file.rpartition(".")[2].lower(), "") for file in files]
-    coded = [each.text.split("`") for each in statements if "`" in each.text]
-    names = [
-        name for parts in coded for name in dict.fromkeys(parts[1::2]) if name.isidentifier() and 3 < len(name) < 30
-    ]
+    spans = [span for each in statements for span in dict.fromkeys(each.text.split("`")[1::2])]
+    names = [span for span in spans if span.isidentifier() and 3 < len(span) < 30]
     places = [name for name in (*folders, *endings) if name and name not in TABLES["folders"]]
     return list(dict.fromkeys([*([skill] if skill else []), *_often(places, 1)[:5], *_often(names, 2)[:3]]))
 
 
 def _often(names: list[str], least: int) -> list[str]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
+    counts = {name: names.count(name) for name in dict.fromkeys(names)}
     return sorted([name for name in counts if counts[name] >= least], key=lambda name: -counts[name])

@@ -20,7 +20,6 @@ from .capture import ANSWERED, FAILED, INTERRUPTED, keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from ..project import Context
@@ -151,8 +150,7 @@ def _add_closed(project_dir: str, state: Capture, own: set[str]) -> None:
     path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
     work = files.load_json(path, {"active_tasks": [{"id": "text", "next_steps": ["text"]}]}) or {"active_tasks": []}
     steps = [step for each in work["active_tasks"] if each["id"] not in own for step in each["next_steps"]]
-    done = account.closed(state.words, state.commits, steps) if steps else []
-    for step in done:
+    for step in account.closed(state.words, state.commits, state.files, steps) if steps else ():
         keep(state.closes, hexdigest(step)[: settings.STEP_HASH_CHARS], 40)
 
 
@@ -193,6 +191,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     ]
     channel = meta.get("channel") or state.channel
     blocked = [item for point in said[-1:] if point["task"] for item in point["task"]["blockers"]]
+    blocked += [unit.text for unit in open_units if "b" in unit.kinds]
     return {
         "session_id": session.claude_id,
         "project": {"cwd": cwd, "git_remote": remote},
@@ -211,8 +210,8 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "decisions": decisions,
         "learnings": [*_union(said, "learnings"), *facts][: settings.KIND_TOTAL],
         "rules": list(dict.fromkeys([*state.rules, *wishes])),
-        "what_remains": _cut(dict.fromkeys(remains))[: settings.REMAINS_ITEMS],
-        "blockers": _cut([*blocked, *(unit.text for unit in open_units if "b" in unit.kinds)]),
+        "what_remains": list(dict.fromkeys(map(account.item, remains)))[: settings.REMAINS_ITEMS],
+        "blockers": list(dict.fromkeys(map(account.item, blocked))),
         "plan": account.ticked(state.plan, statements),
         "tags": _union(said, "tags")[:12] or account.tags(changed, skill or "", statements),
         "commits": list(state.commits),
@@ -240,8 +239,7 @@ def _headline(state: Capture, said: list[dict[str, Any]], statements: list[State
     """The checkpoint's first sentence, else the commits, else the plan, else what an answer says best, else the ask."""
     limit = settings.SUMMARY_LINE_CHARS - (len(cut_off) + 3 if cut_off else 0)
     subjects = [each for each in state.commits if not each.startswith(("Merge ", "fixup!", "WIP", "wip"))]
-    turns = {each.turn for each in statements if cut_off}
-    is_answered = any(each.by == "c" for each in statements) and (not cut_off or len(turns) > 1)
+    is_answered = any(each.by == "c" and (not cut_off or each.turn != statements[-1].turn) for each in statements)
     prompts = [ask for ask in state.prompts() if not capture.is_housekeeping(ask)]
     if said and said[-1]["what_was_done"]:
         line = first_sentence(said[-1]["what_was_done"], limit)
@@ -257,10 +255,6 @@ def _headline(state: Capture, said: list[dict[str, Any]], statements: list[State
         ask = prompts[-1]
         line = ask.partition(" ")[2] if ask.startswith("/") and " " in ask else ask
     return cut(line, limit) + (" (%s)" % cut_off if cut_off else "")
-
-
-def _cut(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(account.item(text) for text in texts))
 
 
 def _union(points: list[dict[str, Any]], key: str) -> list[str]:

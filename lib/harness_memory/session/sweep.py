@@ -1,7 +1,6 @@
 """What a crash left behind: sessions whose process is gone, and checkpoints that are taken by half.
 
-A dead session is recorded from its transcript and becomes ABANDONED with the evidence; when it speaks again it
-is ACTIVE again.
+A dead session is recorded from its transcript and becomes ABANDONED with the evidence, until it speaks again.
 """
 
 from __future__ import annotations
