@@ -74,7 +74,7 @@ PACKAGES = {
     "recall": 1162,
     "inject": 524,
     "guard": 3764,
-    "hook": 1027,
+    "hook": 1020,
     "cli": 3118,
     "setup": 747,
 }

@@ -180,6 +180,23 @@ def test_the_receipt_says_what_was_recalled_and_used(shop: Life) -> None:
     assert ("(recall)" in page, "files: cart/totals.py" in page) == (True, True)
 
 
+def test_a_step_that_was_done_since_is_not_quoted(life: Life) -> None:
+    said = "Vouchers are checked at the till by `redeem`.\n\nNext steps:\n- Let vouchers expire\n- Print the vouchers"
+    life.start()
+    life.turn("Check vouchers at the till", said, "vouchers.py")
+    life.end()
+    second = life.another()
+    second.start()
+    second.turn("go on", "Vouchers expire after a year now.", "expiry.py")
+    second.end()
+    third = life.another()
+    third.start()
+    told = third.prompt("How are vouchers checked at the till, and do vouchers expire?").context
+    assert "`redeem`" in told
+    assert "Print the vouchers" in told
+    assert "Let vouchers expire" not in told
+
+
 def test_recall_can_be_switched_off(shop: Life) -> None:
     (shop.store / "config.json").write_text('{"recall_items": 0}', "utf-8")
     shop.start()

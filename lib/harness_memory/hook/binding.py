@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..session.sessions import Session
     from .runner import Run
 
-REMIND = settings.ENFORCE[0]
-
 
 def check_steps(run: Run, session: Session, state: Capture) -> str:
     """What the session still has to do after its changes, said once; a note that reminds waits for the next prompt."""
@@ -43,7 +41,7 @@ def check_steps(run: Run, session: Session, state: Capture) -> str:
         if done < changed:
             missing = "; ".join(step.partition(": ")[2] for step in rule["require"])
             text = "%s. Not done after the last change: %s" % (rule["text"].rstrip("."), missing)
-            (state.owed if rule["enforce"] == REMIND else wanted).append(cut(text, 2 * settings.ITEM_CHARS))
+            (state.owed if rule["enforce"] == "remind" else wanted).append(cut(text, 2 * settings.ITEM_CHARS))
     if state.steps != before:
         capture.save(session.dir, state)
     return "\n".join(wanted).strip()

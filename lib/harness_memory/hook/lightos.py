@@ -1,7 +1,4 @@
-"""What hooks use of `os`, which takes a tenth of their time to load: `bundle` imports this module in its place.
-
-Any other name loads the real one. POSIX only.
-"""
+"""What hooks use of `os`, which takes a tenth of their time to load: `bundle` puts this in its place, on POSIX."""
 
 import io
 import posix

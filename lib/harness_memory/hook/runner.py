@@ -3,8 +3,6 @@
 Protocol: one JSON object on standard input; on standard output nothing, one JSON object that Claude Code
 understands, or (PreCompact) a sentence for it; always exit code 0 and an empty standard error. A failure leaves a
 stamp in the store (see `health`), and the session goes on without us.
-
-    stdin bytes → dict → Event → handler(Run) → reply (dict, text or None) → stdout
 """
 
 from __future__ import annotations
@@ -48,8 +46,7 @@ class Event:
         self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS) or text("error", settings.TEXT_FIELD_MAX_CHARS)
         self.is_interrupt = payload.get("is_interrupt") is True
         self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
-        tool_input = payload.get("tool_input")
-        tool_input = tool_input if isinstance(tool_input, dict) else {}
+        tool_input = payload["tool_input"] if isinstance(payload.get("tool_input"), dict) else {}
         self.skill = clean(tool_input.get("skill"), settings.NAME_CHARS)
         self.command = clean(tool_input.get("command"), settings.TEXT_FIELD_MAX_CHARS)
         self.path = _path(tool_input.get("file_path") or tool_input.get("notebook_path"))
@@ -74,8 +71,7 @@ class Run(Context):
     __slots__ = ("_lock", "_marker", "event", "launch", "now", "project", "rules")
 
     def __init__(self, event: Event, store_root: str, ends: float, rules: Sequence[dict[str, Any]]) -> None:
-        self.event, self.now = event, time.time()
-        self.rules = rules  # of notes, met by a tool call
+        self.event, self.now, self.rules = event, time.time(), rules  # of notes, met by a tool call
         self.launch = event.launch_dir or event.cwd
         # A session stays in the project that it was launched in: its marker knows which. A start looks for itself.
         is_start = event.name == "SessionStart"
@@ -87,8 +83,8 @@ class Run(Context):
             from ..project import identity
 
             self.project = project = identity.locate(store_root, event.launch_dir, event.cwd)
-        ends -= 0.5  # what reading must leave for writing
-        super().__init__(store_root, project.dir, project.root, project.remote, ends, (self.launch,))
+        # Reading must leave time for writing.
+        super().__init__(store_root, project.dir, project.root, project.remote, ends - 0.5, (self.launch,))
         self._lock = sessions.lock(project.dir, event.session_id, self.patience(), is_needed=True)
 
     def __enter__(self) -> Session:
@@ -149,8 +145,7 @@ def run(name: str, handler: str, finish: Callable[[], None]) -> None:
         if name == "SessionStart" and isinstance(error, OSError):  # the store may take no stamp
             what = "Harness Memory: %s: %s." % (brief(str(error.filename or root), settings.ITEM_CHARS), error.strerror)
             what += " Nothing is remembered until that is corrected; then: harness memory backfill."
-            message = {"systemMessage": what + " See: harness memory doctor"}
-            reply = jsontext.compact(message).encode("utf-8", "replace")
+            reply = jsontext.compact({"systemMessage": what + " See: harness memory doctor"}).encode("utf-8", "replace")
     leave(reply, finish)
 
 

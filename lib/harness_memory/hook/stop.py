@@ -14,17 +14,14 @@ if TYPE_CHECKING:
 
     from .runner import Run
 
-_KEEP = (
-    """Keep in the summary: the user's last request in their own words, open todos, every file changed and why, and \
-commands that failed with what worked instead. End the summary with this block: a line an item, as many as there are.
-%s
+_KEEP = f"""Keep in the summary: the user's last request in their own words, open todos, every file changed and why; \
+commands that failed and what worked instead. End the summary with this block: a line an item, as many as there are.
+{settings.SUMMARY_BLOCK[0]}
 Decided: <what was decided, and why>
 Prefers: <what the user wants from now on, in their words>
 Learned: <a fact or lesson that a later session needs>
 Open: <a step that is still to be done>
-%s"""
-    % settings.SUMMARY_BLOCK
-)
+{settings.SUMMARY_BLOCK[1]}"""
 
 
 def handle(run: Run) -> str | dict[str, Any] | None:

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    event = run.event
     parts = [
         sections.briefing(run.project, [], 25),
         sections.rules(run.project),
-        sections.notes(run.project, run.store_root, event.transcript_path, [], run.now),
+        sections.notes(run.project, run.store_root, run.event.transcript_path, [], run.now),
     ]
     if not any(part.lines for part in parts):
         return None
@@ -26,5 +25,5 @@ def handle(run: Run) -> dict[str, Any] | None:
         injected = load_receipt(session.dir)
         injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name, injected.nonce)
         if not session.is_new:
-            injected.record(session.dir, injection, event.name, "subagent " + event.agent_type, run.now)
+            injected.record(session.dir, injection, run.event.name, "subagent " + run.event.agent_type, run.now)
     return run.reply(injection.text)

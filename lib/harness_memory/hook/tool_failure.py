@@ -1,4 +1,4 @@
-"""PostToolUseFailure: an error that an earlier session met brings back what it said of it."""
+"""PostToolUseFailure: an error that an earlier session met brings back what it said of it; only its words count."""
 
 from __future__ import annotations
 
@@ -14,5 +14,4 @@ if TYPE_CHECKING:
 
 def handle(run: Run) -> dict[str, Any] | None:
     with run as session:
-        # Without the session so far: only the words of the error count.
         return None if session.is_new or run.event.is_interrupt else recall.begin(run, session, Capture())

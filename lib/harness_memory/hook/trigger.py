@@ -30,8 +30,7 @@ def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None
     from ..memory.briefing import skill_name
 
     event, name = run.event, skill_name(skill)
-    injected = load_receipt(session.dir)
-    key = name + _conversation(run)
+    injected, key = load_receipt(session.dir), name + _conversation(run)
     if not name or key in injected.profiles:
         return None
     problems: list[str] = []
