@@ -61,13 +61,23 @@ def check_project(project_dir: str, *, with_views: bool = True) -> Iterator[Find
 
 
 def _check_views(shelf: notebook.Shelf) -> Iterator[Finding]:
+    stale = _stale_views(shelf)
+    if stale:
+        time.sleep(settings.LOCK_WAIT_SECONDS)  # a session may be about to render them
+        now = _stale_views(shelf)
+        for path in [path for path in stale if stale[path] == now.get(path)]:
+            what = "is stale" if os.path.lexists(path) else "is missing"
+            yield Finding(path, what, "run: harness memory rebuild", VIEW)
+
+
+def _stale_views(shelf: notebook.Shelf) -> dict[str, bytes]:
+    """What views must hold, by path, of those that do not hold it."""
     texts = views.render(shelf.home, threads.load_rows(shelf.home, {})) if views.has_work(shelf.home) else {}
     wanted = {os.path.join(shelf.home, name): text for name, text in texts.items()}
     index = shelf.expected_index()
     if index is not None and (index or os.path.lexists(shelf.index)):
         wanted[shelf.index] = index
-    for path in [path for path, text in wanted.items() if not files.is_same(path, text)]:
-        yield Finding(path, "is stale" if os.path.lexists(path) else "is missing", "run: harness memory rebuild", VIEW)
+    return {path: text for path, text in wanted.items() if not files.is_same(path, text)}
 
 
 def _check(top: str, skipped: set[str]) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ import contextlib
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Callable
 
 from ..base import files, jsontext, neutral, settings, shape, yaml
@@ -53,9 +54,8 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[arc
     phrases: dict[str, None] = {}
     _tree(episodes, lambda text: bool(phrases.setdefault(text[12:] if text[10:12] == ": " else text)))
     tombstones.add(project_dir, now, sessions=claude_ids)
-    with _facts_changing(project_dir):
-        # Mentions go first, while a second run can still find the sessions by their names.
-        _strike_mentions(project_dir, ids | names, phrases)
+    # Mentions go first, while a second run can still find the sessions by their names.
+    with _facts_changing(project_dir, lambda: _strike_mentions(project_dir, ids | names, phrases)):
         for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
             paths = [each.directory, sessions.marker_path(project_dir, each.claude_id or each.id)]
@@ -77,8 +77,7 @@ def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs
         paths += [path for path in versions if archived_slug(os.path.basename(path)) == note.slug]
     texts = [whole.description, *(fact.text for fact in whole.facts)]
     for project_dir in project_dirs:
-        with _facts_changing(project_dir):
-            _strike_mentions(project_dir, {note.slug, note.ref}, texts)
+        with _facts_changing(project_dir, partial(_strike_mentions, project_dir, {note.slug, note.ref}, texts)):
             for path in paths:
                 files.erase(path)
 
@@ -88,8 +87,7 @@ def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts:
 
     `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
     tombstones.add(project_dir, now, transcripts=transcripts)
-    with _facts_changing(project_dir):
-        _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), is_hit)
+    with _facts_changing(project_dir, lambda: _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), is_hit)):
         archive.rewrite(project_dir, lambda each: struck(each, is_hit), now)
 
 
@@ -131,7 +129,7 @@ def writers_stopped(project_dir: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _facts_changing(project_dir: str) -> Iterator[None]:
+def _facts_changing(project_dir: str, strike: Callable[[], None]) -> Iterator[None]:
     """Stop writers. Views and caches go first, so that no crash leaves the text in them, and are rebuilt last."""
     recall = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
     try:
@@ -139,7 +137,10 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
             for name in (*_VIEWS, os.path.join(os.pardir, settings.VIEW_FILE)):
                 files.erase(os.path.join(project_dir, name))
             files.remove_tree(recall)
+            strike()
             yield
+        with writers_stopped(project_dir):
+            strike()  # what a session that began meanwhile had read before
     finally:
         files.remove_tree(recall)
         for shelf in shelves(os.path.dirname(project_dir), project_dir):
