@@ -24,7 +24,7 @@ from harness_memory.session import episode
 NOW = time.time()
 SEPTEMBER = 1788500000.0  # 2026-09-04
 MONTH_SECONDS = 31 * 86400
-SEPT, OCT, NOV = "2026/09/audit.jsonl", "2026/10/audit.jsonl", "2026/11/audit.jsonl"
+SEPT, OCT = "2026/09/audit.jsonl", "2026/10/audit.jsonl"
 FIELDS = {"event": "tool_blocked", "tool": "Bash", "command": "rm -rf ~", "reason": "Deletes the home directory"}
 FIELDS.update(session="a1b2c3d4-1111-2222-3333-444455556666", rule="delete-home")
 
