@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2704,
     "recall": 1162,
     "inject": 524,
-    "guard": 3764,
+    "guard": 3773,
     "hook": 1020,
     "cli": 3118,
     "setup": 747,

@@ -89,7 +89,9 @@ def _calls(body: str, name: str) -> Iterator[tuple[str, list[str], str]]:
                 depth += (body[end] == "(") - (body[end] == ")")
                 end += 1
             callee, text = body[start:at].lower(), body[at + 1 : end - (not depth)]
-            literals = _literals(text)
+            literals = text.split() if callee == "qw" else _literals(text)
+            is_run = callee in ("q", "qw") and body[:start].rstrip().endswith(("system", "exec"))  # perl's quotes
+            callee = "system" if is_run or callee == "qx" else callee
             if callee.endswith(("_text", "_bytes")):  # of a path: Path('x').write_text(...)
                 text = body[max(body.rfind("\n", 0, at), body.rfind(";", 0, at)) + 1 : at]
                 literals = _literals(text) or _assigned(callee.rpartition(".")[0], body)

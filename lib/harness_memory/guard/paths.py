@@ -42,6 +42,13 @@ class Scope:
 def absolute(word: str, cwd: str, scope: Scope) -> str:
     """A word as a path in the form described above; relative ones as seen from `cwd`."""
     path = "/" + word[5:].lstrip("/") if word.startswith("file:") else word
+    lower = path[:14].lower()
+    for variable in ("%userprofile%", "%homepath%", "%home%", UNKNOWN + ":userprofile", UNKNOWN + ":home"):
+        path = TILDE + path[len(variable) :] if lower.startswith(variable) else path
+    if path[:1] == TILDE and path[1:2] not in ("", "/", "\\"):  # of a user
+        user = scope.env.get("USER") or scope.env.get("LOGNAME") or scope.homes[0].rpartition("/")[2]
+        name, slash, rest = path[1:].replace("\\", "/").partition("/")
+        path = (TILDE if name == user else "/root" if name == "root" else "/home/" + name) + slash + rest
     return form(joined(form(cwd, scope), form(path, scope)), scope)
 
 
