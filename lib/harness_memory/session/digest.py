@@ -251,7 +251,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     opening = " ".join(words[:4])
     if opening.startswith(_STEPS) or ("let me" in opening and "let me know" not in opening):
         found.add("self")
-    label, colon, rest = text.partition(": ")
+    label, colon, rest = text.partition(" is " if words[:3:2] == ["what", "is"] else ": ")  # "What remains is …"
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
         found.update(["label " + name for name in _classes(words_of(label), label)])
     early = _classes(words[:4], "")
