@@ -37,7 +37,7 @@ def test_a_start_in_a_terminal_shows_one_line_and_only_there(world: World) -> No
     assert started(world) == ""  # an empty memory
     world.work("Totals are off by a cent", ANSWER, ("src/cart.py",))
     line = started(world, CLAUDE_CODE_ENTRYPOINT="cli")
-    assert line == "Memory: 1 session here, 1 open: Cover the guest cart with tests · harness memory open"
+    assert line == "Harness Memory: 1 session here, 1 open: Cover the guest cart with tests · harness memory open"
     for quiet in ({"CLAUDE_CODE_SESSION_ATTENDED": "0"}, {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}):
         assert started(world, **quiet) == ""
     assert started(world, "compact") == ""

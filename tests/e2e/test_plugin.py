@@ -88,7 +88,7 @@ def test_a_terminal_shows_one_line(world: World) -> None:
     project = world.project("till")
     world.run(project, ASK, say(OUTCOME))
     _, terminal = world.terminal(project)
-    terminal.see("Memory: 1 session here")
+    terminal.see("Harness Memory: 1 session here")
 
 
 def test_installed_twice_a_session_is_told_once_and_doctor_says_so(world: World) -> None:

@@ -59,7 +59,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         if event.is_attended and not is_compacted:  # these lines are for a person, and one comes once a day
             known = briefing.glance(run.project_dir) if options["start_line"] == "on" else ""
             verb = "open" if " open: " in known else "list"
-            message.append("Memory: %s · harness memory %s" % (known, verb) if known else "")
+            message.append("Harness Memory: %s · harness memory %s" % (known, verb) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
             if files.exists(os.path.join(run.project_dir, settings.STATE_DIR, settings.REVIEW_FILE)):
                 from ..memory import review
