@@ -324,7 +324,7 @@ def test_the_receipt_says_what_when_from_where_and_why(life: Life) -> None:
     text = life.start().context
     page = (life.directory / "session_memory_context.md").read_text("utf-8")
     assert text in page
-    assert in_order(page, "SessionStart (startup)", "- briefing: 1 lines from `%s`" % path)
+    assert in_order(page, "SessionStart (startup)", "- briefing: 1 line from `%s`" % path)
     (entry,) = json.loads((life.directory / "injected.json").read_text("utf-8"))["log"]
     assert entry["units"] == inject.units(text)
     assert entry["tokens"] == (entry["units"] + 3) // 4

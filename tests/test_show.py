@@ -113,6 +113,7 @@ def test_show_takes_id_prefix_file_and_last(settled: World) -> None:
     assert shown["episode"] == json.loads(file.read_text("utf-8"))
     assert shown["meta"]["artifacts"] == ["src/login.py", "tests/t.py"]
     page = settled.memory("show", row["id"]).stdout
+    assert "UTC" not in page
     for text in ("Add a form", "with validation.", "`src/login.py`", "META.yaml", row["session_id"], "COMPLETED"):
         assert text in page
     assert settled.memory("show", "last").code == 0
@@ -166,5 +167,6 @@ def test_stats_counts_what_was_given_and_used(worked: World) -> None:
     assert value["sessions"] == 2
     assert value["tokens_mean"] > 0
     assert {"injected", "used", "read", "edited", "named"} == {*value["kinds"]["menu"]}
+    assert "sessions given something  " in worked.memory("stats").stdout
     assert " menu: injected 3, used 0, read 0, edited 0, named 0\n" in worked.memory("stats").stdout
     assert worked.memory("why", reader.id).code == 0

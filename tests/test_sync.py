@@ -402,6 +402,7 @@ def test_automatic_sync_is_an_entry_in_the_settings_and_leaves_its_result(pair: 
     while not json.loads(config.read_text("utf-8"))["last"]:
         time.sleep(0.05)
     assert "nothing to do" in machine.memory("status").stdout
+    assert "  on\n" in machine.memory("sync", "status").stdout
     started = os.stat(str(mark)).st_mtime_ns
     support.run(["/bin/sh", "-c", *commands[0]], b"{}", env, machine.repo)
     assert os.stat(str(mark)).st_mtime_ns == started  # not again so soon

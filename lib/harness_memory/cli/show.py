@@ -43,7 +43,7 @@ def show(call: Call) -> int:
         raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (record.id, record.id))
     text = "# %s\n\n%s" % (record.headline or "Session %s" % record.id, record.meta.get("summary") or "")
     text += "\n\nIts episode is damaged. See: harness memory verify" * ("episode" in record.paths)
-    text = episode.summary_page(record.episode) if record.episode else text
+    text = episode.summary_page(record.episode, local(record.started)) if record.episode else text
     value = {"id": record.id, "status": record.state, "meta": record.meta or None, "episode": record.episode}
     paths = {"paths": record.paths, "artifacts": record.artifacts}
     return call.answer({**value, **paths}, [text.rstrip(), "", *page(_facts(record))])

@@ -16,7 +16,7 @@ from ..project import identity
 from ..project.remote import normalize
 from ..setup import installation
 from .call import Call, one
-from .output import Refusal, ago, confirm, count, line
+from .output import Refusal, ago, confirm, count, line, page
 
 _PUBLIC = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "gitee.com", "dev.azure.com")
 _EVERY_SECONDS = 300
@@ -91,8 +91,9 @@ def init(call: Call) -> int:
 def status(call: Call) -> int:
     _configured(call)
     value = syncing.configuration(call.root)
-    shown = {key: value[key] for key in ("auto", "exclude", "since")}
-    return call.answer({"remote": _shown(value["remote"]), "last": summary(call.root), **shown})
+    value.update(remote=_shown(value["remote"]), last=summary(call.root))
+    shown = {key: value[key] for key in ("remote", "last", "auto", "exclude", "since")}
+    return call.answer(shown, page({**shown, "auto": "on" if value["auto"] else "off"}))
 
 
 def summary(root: str) -> str:

@@ -12,7 +12,7 @@ from ..inject.injection import load_receipt
 from ..memory import briefing, ratings
 from ..session import sessions
 from .call import Call
-from .output import Refusal, bars
+from .output import Refusal, bars, page
 from .review import standing
 
 _CHARTED = 20
@@ -31,7 +31,6 @@ def stats(call: Call) -> int:
     directories = [path for project_dir in call.dirs for path in sessions.all_directories(project_dir)]
     receipts = [each for each in map(load_receipt, directories) if each.log]
     tokens = [sum(int(entry.get("tokens") or 0) for entry in each.log) for each in receipts]
-    average = round(mean(tokens)) if tokens else 0
     kinds: dict[str, dict[str, int]] = {}
     for item in [item for each in receipts for item in each.items if not item.get("held")]:
         share = kinds.setdefault(item["kind"], dict.fromkeys(("injected", "used", *_USES), 0))
@@ -39,8 +38,8 @@ def stats(call: Call) -> int:
             share[key] += 1
     held = [] if call.all_projects else standing(call)
     sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
-    value = {"sessions": len(receipts), "tokens_mean": average, "kinds": kinds}
-    return call.answer({**value, "rules": {"held": len(held), **sums}})
+    value = {"tokens_mean": round(mean(tokens or [0])), "kinds": kinds, "rules": {"held": len(held), **sums}}
+    return call.answer({"sessions": len(receipts), **value}, page({"sessions given something": len(receipts), **value}))
 
 
 def rate(call: Call) -> int:

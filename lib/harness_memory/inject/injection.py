@@ -174,8 +174,8 @@ class Receipt:
         for part, count in injection.shown:
             left = part.left_out(count)
             parts.append({"name": part.name, "file": part.source, "lines": count, "left_out": left})
-            origin = " from `%s`" % part.source if part.source else ""
-            page.append("- %s: %d lines%s%s" % (part.name, count, origin, ", %d left out" % left if left else ""))
+            origin = "s"[count == 1 :] + (" from `%s`" % part.source if part.source else "")
+            page.append("- %s: %d line%s%s" % (part.name, count, origin, ", %d left out" % left if left else ""))
             items = [part.items[line] for line in part.lines[:count] if line in part.items]
             new = [item for item in items if (item["item"], item["kind"]) not in present]
             self.items += [{"at": at, "before": edited, "used": "", **item} for item in new]

@@ -97,11 +97,11 @@ def headline(episode: dict[str, Any]) -> str:
     return (first_sentence(text, settings.SUMMARY_LINE_CHARS - len(outside)) or "(no summary)") + outside
 
 
-def summary_page(episode: dict[str, Any]) -> str:
+def summary_page(episode: dict[str, Any], when: str = "") -> str:
     """`summary.md`: the session for a human reader."""
-    facts = [episode["started"][:16].replace("T", " ") + " UTC", "%d min" % episode["duration_minutes"]]
-    facts += [episode["outcome"], "branch %s" % episode["branch"] if episode["branch"] else "", episode["model"]]
-    facts += ["“%s”" % episode["title"] if episode["title"] else ""]
+    facts = [when or episode["started"][:16].replace("T", " ") + " UTC", "%d min" % episode["duration_minutes"]]
+    facts += [episode["outcome"].replace("partial", "steps left open"), episode["model"]]
+    facts += ["%s %s" % (name, episode[name]) for name in ("branch", "title") if episode[name]]
     fixes = [(fix["failed"], fix["fixed"]) for fix in episode["commands_failed_then_fixed"]]
     listed = {"Asked": "asked", "Decided": "decisions", "Wanted from now on": "rules", "Still open": "what_remains"}
     listed.update({"Blocked by": "blockers", "Plan": "plan", "Commits": "commits", "Learned": "learnings"})
