@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 223,
     "session": 2301,
     "notes": 869,
-    "memory": 2704,
+    "memory": 2724,
     "recall": 1162,
     "inject": 524,
     "guard": 3773,

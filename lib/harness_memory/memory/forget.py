@@ -12,8 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import unicodedata
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Callable
 
 from ..base import files, jsontext, neutral, settings, shape, yaml
@@ -54,8 +53,10 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[arc
     phrases: dict[str, None] = {}
     _tree(episodes, lambda text: bool(phrases.setdefault(text[12:] if text[10:12] == ": " else text)))
     tombstones.add(project_dir, now, sessions=claude_ids)
-    # Mentions go first, while a second run can still find the sessions by their names.
-    with _facts_changing(project_dir, lambda: _strike_mentions(project_dir, ids | names, phrases)):
+    is_mention = _mentions(ids | names, phrases)
+    with _facts_changing(project_dir, is_mention, ids | names):
+        # Mentions go first, while a second run can still find the sessions by their names.
+        _strike_mentions(project_dir, is_mention, ids | names)
         for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
             paths = [each.directory, sessions.marker_path(project_dir, each.claude_id or each.id)]
@@ -76,8 +77,11 @@ def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs
         versions = _listed(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
         paths += [path for path in versions if archived_slug(os.path.basename(path)) == note.slug]
     texts = [whole.description, *(fact.text for fact in whole.facts)]
+    names = {note.slug, note.ref}
+    is_mention = _mentions(names, texts)
     for project_dir in project_dirs:
-        with _facts_changing(project_dir, partial(_strike_mentions, project_dir, {note.slug, note.ref}, texts)):
+        with _facts_changing(project_dir, is_mention, names):
+            _strike_mentions(project_dir, is_mention, names)
             for path in paths:
                 files.erase(path)
 
@@ -87,7 +91,8 @@ def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts:
 
     `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
     tombstones.add(project_dir, now, transcripts=transcripts)
-    with _facts_changing(project_dir, lambda: _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), is_hit)):
+    with _facts_changing(project_dir, is_hit):
+        _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), is_hit)
         archive.rewrite(project_dir, lambda each: struck(each, is_hit), now)
 
 
@@ -129,7 +134,7 @@ def writers_stopped(project_dir: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _facts_changing(project_dir: str, strike: Callable[[], None]) -> Iterator[None]:
+def _facts_changing(project_dir: str, is_hit: Matcher, names: Collection[str] = ()) -> Iterator[None]:
     """Stop writers. Views and caches go first, so that no crash leaves the text in them, and are rebuilt last."""
     recall = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
     try:
@@ -137,10 +142,11 @@ def _facts_changing(project_dir: str, strike: Callable[[], None]) -> Iterator[No
             for name in (*_VIEWS, os.path.join(os.pardir, settings.VIEW_FILE)):
                 files.erase(os.path.join(project_dir, name))
             files.remove_tree(recall)
-            strike()
             yield
-        with writers_stopped(project_dir):
-            strike()  # what a session that began meanwhile had read before
+            before = {path: files.modified(path) for path in _receipts(project_dir)}
+        with writers_stopped(project_dir):  # a session that was just starting has written what it had read before
+            written = [path for path in _receipts(project_dir) if files.modified(path) != before.get(path)]
+            _strike_receipts(written, is_hit, names)
     finally:
         files.remove_tree(recall)
         for shelf in shelves(os.path.dirname(project_dir), project_dir):
@@ -150,15 +156,29 @@ def _facts_changing(project_dir: str, strike: Callable[[], None]) -> Iterator[No
         views.rebuild(project_dir, _WAIT_SECONDS)
 
 
-def _strike_mentions(project_dir: str, names: set[str], phrases: Iterable[str]) -> None:
-    """Take out of logs, tasks, and what sessions were handed, the items that carry one of the names or phrases."""
+def _mentions(names: Collection[str], phrases: Iterable[str]) -> Matcher:
+    """Matches what was handed over of something with these names and phrases."""
     marks = [mark % name for name in names for mark in _MENTIONS]
-    is_hit = matcher(*marks, *(phrase for phrase in phrases if len(phrase) >= _PHRASE_CHARS))
+    return matcher(*marks, *(phrase for phrase in phrases if len(phrase) >= _PHRASE_CHARS))
+
+
+def _strike_mentions(project_dir: str, is_hit: Matcher, names: Collection[str]) -> None:
+    """Take out of logs, tasks, and what sessions were handed, the items that carry one of the names or phrases."""
+    _strike_receipts(_receipts(project_dir), is_hit, names)
+    logs = [os.path.join(project_dir, *path) for path in _LOGS]
+    _rewrite([*logs, *_listed(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)], is_hit, names)
+
+
+def _receipts(project_dir: str) -> list[str]:
     receipts = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
-    paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in receipts]
-    paths += [os.path.join(project_dir, *path) for path in _LOGS]
-    paths += _listed(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
-    _rewrite(paths, is_hit, names)
+    return [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in receipts]
+
+
+def _strike_receipts(paths: list[str], is_hit: Matcher, names: Collection[str]) -> None:
+    for path, data in _contents(paths):
+        text = data.decode("utf-8", "replace")
+        if is_hit(text) or any(name in text for name in names):  # most hold nothing of it, and sessions wait
+            _rewrite([path], is_hit, names)
 
 
 def _fact_files(tops: list[str], skipped: set[str]) -> Iterator[str]:
