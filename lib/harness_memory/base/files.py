@@ -334,9 +334,9 @@ def remove_if_empty(path: str) -> None:
 
 def remove_temporaries(directory: str, before: float) -> None:
     """Remove what killed writers left `before` that time."""
-    for name in names(directory):
-        path = os.path.join(directory, name)
-        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and made(path) < before:
+    left = [name for name in names(directory) if name[0] == "." and name.endswith(settings.TEMP_SUFFIX)]
+    for path in [os.path.join(directory, name) for name in left]:
+        if made(path) < before:
             remove(path)
 
 

@@ -22,16 +22,16 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     context.ends = min(context.ends, time.monotonic() + 1.0)
     live, own = os.path.split(sessions.marker_path(context.project_dir, claude_id))
-    others = [name for name in files.names(live) if name.endswith(".json") and name != own]
-    is_swept = bool(others) or any(path.endswith(settings.CLAIM_SUFFIX) for path in context.checkpoints())
-    if is_swept and not config.problems:  # a limit that is not what the person meant ends nothing
+    listed, claims = files.names(live), [p for p in context.checkpoints() if p.endswith(settings.CLAIM_SUFFIX)]
+    others = [name for name in listed if name.endswith(".json") and name != own]
+    if (others or claims) and not config.problems:  # a limit that is not what the person meant ends nothing
         with health.noted(context.store_root, "housekeeping"):
             from ..session import sweep
 
             sweep.sweep(context, claude_id, process, now, config)
     # What killed writers leave is looked for once an hour, and after a session that died.
     last = files.made(os.path.join(context.store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, "SessionStart"))
-    is_due = is_swept or abs(now - last) > settings.STRAY_FILE_SECONDS
+    is_due = files.names(live) != listed or abs(now - last) > settings.STRAY_FILE_SECONDS
     retiring = () if config.problems else (_retire_episodes, *((_remove_async_tasks,) if is_due else ()))
     for duty in (*retiring, _refresh_views, _list_notes, *((_remove_strays,) if is_due else ())):
         with health.noted(context.store_root, "housekeeping"):
