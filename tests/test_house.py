@@ -70,15 +70,15 @@ PACKAGES = {
     "audit": 223,
     "session": 2301,
     "notes": 869,
-    "memory": 2724,
+    "memory": 2662,
     "recall": 1162,
     "inject": 524,
     "guard": 3773,
     "hook": 1020,
-    "cli": 3118,
+    "cli": 3100,
     "setup": 747,
 }
-FOLDERS = {"hooks": 133, "tests": 14827, "bench": 2500}
+FOLDERS = {"hooks": 133, "tests": 14779, "bench": 2500}
 LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}
 
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from commandline import World
 from life import Life
 
@@ -43,30 +42,21 @@ def test_a_checkpoint_with_a_skill_may_rate_it(world: World, life: Life) -> None
     assert len(lines(world)) == 1
 
 
-@pytest.mark.parametrize(
-    ("ratings", "trend"),
-    [("515", ""), ("4444", "steady"), ("1145", "better"), ("55511212", "worse"), ("111115555", "better")],
-)
-def test_signals_show_the_trend(world: World, ratings: str, trend: str) -> None:
-    for rating in ratings:
-        world.memory("rate", "melt", rating)
-    assert world.json("signals")[0]["trend"] == trend
-
-
-def test_signals_show_chart_and_newest_note(world: World) -> None:
+def test_stats_show_the_means_and_the_newest_note(world: World) -> None:
     for rating in (1, 2, 5, 5):
         world.memory("rate", "melt", str(rating), "--note", "note %d" % rating)
     world.memory("rate", "heavy", "3")
-    heavy, melt = world.json("signals")
-    assert (heavy["skill"], melt["ratings"], melt["mean"]) == ("heavy", [1, 2, 5, 5], 3.25)
-    assert (melt["chart"], melt["note"]) == ("▁▃██", "note 5")
+    skills = world.json("stats")["skills"]
+    assert list(skills) == ["heavy", "melt"]
+    assert skills["melt"] == {"ratings": 4, "mean": 3.25, "recent": 3.25, "note": "note 5"}
+    assert "melt: ratings 4, mean 3.25" in world.memory("stats").stdout
 
 
 def test_damaged_lines_are_skipped(world: World) -> None:
     world.memory("rate", "melt", "4")
     with (world.project / LOG).open("ab") as file:
         file.write(b'{"skill": "melt", "rating": "x"}\nnonsense\n{"skill": "melt", "rating": 2}\n')
-    assert world.json("signals")[0]["ratings"] == [4, 2]
+    assert world.json("stats")["skills"]["melt"]["ratings"] == 2
 
 
 def test_poor_recent_ratings_are_shown_when_the_skill_starts(world: World, life: Life) -> None:

@@ -1,9 +1,8 @@
-"""A memory as one file, and what other tools remember."""
+"""A memory as one file, and Claude Code's own notes."""
 
 from __future__ import annotations
 
 import io
-import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -14,8 +13,6 @@ import support
 from commandline import HARNESS
 from machines import Machine, assert_same, settle
 from test_sync import note, stop_something
-
-SCHEMA = (support.DATA / "transfer" / "claude-mem.sql").read_text("utf-8")
 
 
 def export(machine: Machine, path: Path, *words: str) -> Path:
@@ -93,24 +90,3 @@ def test_notes_of_claude_code_are_taken_over_once(tmp_path: Path) -> None:
     assert "source: Claude Code auto memory" in machine.memory("show", "build").stdout
     assert [each["facts"] for each in machine.json("list", "--notes")] == [["Use pnpm, not npm"], ["Run make."]]
     assert machine.memory("verify").code == 0
-
-
-def test_a_database_of_claude_mem_becomes_episodes(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "one")
-    path = tmp_path / "claude-mem.db"
-    with sqlite3.connect(str(path)) as database:
-        database.executescript(SCHEMA)
-    assert len(machine.json("import", str(path))["episodes"]) == 1
-    assert machine.json("import", str(path)) == {"episodes": [], "notes": []}
-    (found,) = support.episodes(machine.root)
-    assert found["source"] == "claude-mem"
-    assert found["session_id"].startswith("c0ffee00")
-    assert found["files_changed"] == ["src/cart.py"]
-    assert found["what_remains"] == ["Test the guest cart"]
-    assert "ghp_" not in found["what_was_done"]
-    assert found["decisions"] == ["Round once: Rounding twice loses cents"]
-    assert "Totals are rounded" in machine.memory("list").stdout
-    assert machine.memory("verify").code == 0
-    assert "Name one" in machine.memory("import", str(path), "--name", "nothing").stderr
-    (tmp_path / "empty.db").write_bytes(b"not a database, but long enough to look like a file of some kind")
-    assert machine.memory("import", str(tmp_path / "empty.db")).code == 2

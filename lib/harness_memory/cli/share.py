@@ -71,22 +71,13 @@ def import_(call: Call) -> int:
     source, project = os.path.abspath(os.path.expanduser(call.source)), call.project
     if not os.path.exists(source):
         raise Refusal("%s: no such file" % line(call.source))
-    if not os.path.isdir(source) and not source.endswith((".db", ".sqlite", ".sqlite3")):
+    if not os.path.isdir(source):
         return _import_export(call, source)
     call.prepare()
-    episodes: list[str] = []
     with Shelf("project", project.dir) as shelf:
-        if os.path.isdir(source):
-            slugs = transfer.take_pages(source, shelf, call.now)
-        else:
-            slugs, name, names = [], call.name or os.path.basename(project.root), transfer.projects(source)
-            if name not in names:
-                known = ", ".join(map(line, names)) or "none"
-                raise Refusal("no project %s there. Name one with --name: %s" % (line(name), known))
-            episodes = transfer.take_sessions(source, name, project.dir)
+        slugs = transfer.take_pages(source, shelf, call.now)
     views.refresh(project.dir, 10.0)
-    what = "%s and %s" % (count(len(episodes), "session"), count(len(slugs), "note"))
-    return call.answer({"episodes": episodes, "notes": slugs}, ["Took over %s from %s." % (what, short(source))])
+    return call.answer({"notes": slugs}, ["Took over %s from %s." % (count(len(slugs), "note"), short(source))])
 
 
 def _import_export(call: Call, source: str) -> int:

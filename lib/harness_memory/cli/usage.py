@@ -1,4 +1,4 @@
-"""What helps sessions: `why` and `stats` of what was injected, `rate` and `signals` of skills."""
+"""What helps sessions: `why` and `stats` of what was injected, `rate` of skills."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from ..inject.injection import load_receipt
 from ..memory import briefing, ratings
 from ..session import sessions
 from .call import Call
-from .output import Refusal, bars, page
+from .output import Refusal, page
 from .review import standing
 
-_CHARTED = 20
-_TREND_RATINGS = 4  # fewer show no trend
 _USES = ("read", "edited", "named")
 
 
@@ -39,6 +37,7 @@ def stats(call: Call) -> int:
     held = [] if call.all_projects else standing(call)
     sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
     value = {"tokens_mean": round(mean(tokens or [0])), "kinds": kinds, "rules": {"held": len(held), **sums}}
+    value["skills"] = _rated(call.dirs)
     return call.answer({"sessions": len(receipts), **value}, page({"sessions given something": len(receipts), **value}))
 
 
@@ -52,23 +51,15 @@ def rate(call: Call) -> int:
     return call.answer(rating, ["Rated /%s %d of 5." % (skill, call.rating)])
 
 
-def signals(call: Call) -> int:
+def _rated(dirs: list[str]) -> dict[str, dict[str, Any]]:
+    """How well each skill did: how often it was rated, the means, the newest note."""
     groups: dict[str, list[dict[str, Any]]] = {}
-    for rating in ratings.load(call.project.dir):
+    for rating in [rating for path in dirs for rating in ratings.load(path)]:
         groups.setdefault(rating["skill"], []).append(rating)
-    head = "SKILL #RATINGS #MEAN #RECENT=recent_mean TREND LATEST=chart NOTE"
-    none = "No ratings here yet. Give one: harness memory rate SKILL 1-5"
-    return call.listing(head, sorted(groups), lambda skill: _signal(skill, groups[skill]), none)
-
-
-def _signal(skill: str, group: list[dict[str, Any]]) -> dict[str, Any]:
-    numbers = [each["rating"] for each in group]
-    half, trend = len(numbers) // 2, ""
-    if len(numbers) >= _TREND_RATINGS:
-        change = mean(numbers[half:]) - mean(numbers[:half])
-        trend = "steady" if abs(change) < 0.5 else "better" if change > 0 else "worse"
-    means = {"mean": round(mean(numbers), 2), "recent_mean": round(mean(numbers[-settings.RECENT_RATINGS :]), 2)}
-    chart = bars([number - 1 for number in numbers[-_CHARTED:]], 4)
-    noted = [each["note"] for each in group if each.get("note")]
-    row = {"skill": skill, "ratings": numbers, **means, "trend": trend, "chart": chart, "last": group[-1]}
-    return {**row, "note": noted[-1] if noted else ""}
+    rated = {}
+    for skill, group in sorted(groups.items()):
+        numbers = [each["rating"] for each in group]
+        means = {"mean": round(mean(numbers), 2), "recent": round(mean(numbers[-settings.RECENT_RATINGS :]), 2)}
+        noted = [each["note"] for each in group if each.get("note")]
+        rated[skill] = {"ratings": len(numbers), **means, "note": noted[-1] if noted else "-"}
+    return rated
