@@ -31,7 +31,8 @@ _TOKEN = _TOKEN_CHARS | frozenset("~%")
 _SIGNS = {"=": "=", ":": ":", "：": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
 _NAME_TAIL = (*_QUOTES, "\\", "]", "?", "*", *"0123456789")
-_ENTRY = ("value=", "value:", "default =", "default:")
+_ENTRY = ("value=", "value:", 'value":', "value':", "default =", "default:")
+_FALLBACKS = ("||", "??", "or ")  # to a literal
 _AROUND = "\"'`()[]<>,;.:|*"  # a word in a sentence
 _CODE_SIGNS = frozenset("=(){}<>[],/\\")
 _LINKS = ("is", "ist", "lautet", "est", "es", "to", "was", "jest", "je")  # between a name and its value in a sentence
@@ -152,7 +153,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     if not sign and not (option and start > end):
         return _in_sentence(text, start, name, kind)
     is_glued = text[start - 1] == "="
-    is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&")
+    is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&", ";")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _STOPS)
     if (sign == ">" and not text.startswith("</", last)) or (sign == "==" and not quoted):
         return None
@@ -168,7 +169,8 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
         return (first, last, kind) if (is_env or is_query) and is_long and not stands_in(value) else None
     if is_secret(value, quoted=quoted, strict=strict, kind=kind):
         return first, last, kind
-    return _in_sentence(text, start, name, kind) if sign == ":" and not quoted else None
+    is_call = value.endswith("(") or sign == ":"
+    return _in_sentence(text, start, name, kind) if is_call and not quoted else None
 
 
 def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
@@ -178,12 +180,15 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
     while text[at : at + 1] in _NAME_TAIL:
         at += 1
     rest = text[at : at + 32]
-    bare = rest.lstrip(" \t\n{")
-    if bare.startswith(_ENTRY):  # `name="password" value="…"`, or on the next line `value: …`
+    bare = rest.lstrip(" \t\n{,\"'" if text[at - 1] in _QUOTES else " \t\n{")
+    if bare.startswith(_ENTRY):  # `name="password" value="…"`, also of JSON, or on the next line `value: …`
         at += len(rest) - len(bare) + (7 if bare[0] == "d" else 5)
+        at += text[at : at + 1] in _QUOTES
     sign_at = _skip_blanks(text, at)
     sign = text[sign_at : sign_at + 1]
     after = sign_at + 1
+    if text.startswith(_FALLBACKS, sign_at):
+        return "==", _skip_blanks(text, sign_at + 2)
     if sign not in _SIGNS or (sign == ":" and text.startswith((":", "//"), after)):
         return "", sign_at if sign_at > at or is_foreign or sign in (",", "(") else len(text)
     while text[after : after + 1] in ("=", ">"):
@@ -202,7 +207,8 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     piece = text[at : at + 640].split("\n", 1)[0]
     piece = piece if piece.isascii() else "".join([c if c.isascii() else ":" for c in piece])  # `é` is such a sign
     is_near, end = True, 0
-    is_verb = name.lower().endswith("pass")
+    piece = piece.replace('("', ' "')  # the argument of a call
+    is_verb = name.lower().endswith("pass") and "user" not in text[max(0, at - 40) : at].lower()
     is_first = is_told = not is_verb
     for word in piece.split(None, 7)[:7]:
         start = piece.index(word, end)
@@ -289,7 +295,8 @@ def stands_in(value: str) -> bool:
     if is_version or any(sign in value[:_CODE_MAX_CHARS] for sign in _MASKS):
         return True
     digits = sum(c.isdigit() for c in value)
-    words = _words(value) if digits < 4 else []  # `admin2024`: people choose a word and a year
+    is_chosen = digits > (1 if any(c in "!@#^*?" for c in value) else 3)  # `admin2024`: a word and a year
+    words = [] if is_chosen else _words(value)
     is_name = not _TELLING.isdisjoint(words)  # of a secret, not one
     is_name = is_name or (digits < 2 and any(word in value.lower() for word in ("pass", "pwd", "secret")))
     return is_name or (bool(words) and _WORDS.issuperset(words))
