@@ -23,9 +23,8 @@ def subject(tool: str, given: dict[str, Any]) -> str:
     path, command = given.get("file_path") or given.get("notebook_path"), given.get("command")
     if tool in _EDITS and isinstance(path, str):
         return path.replace("\\", "/")
-    return (
-        "$ " + " ".join(command.split()) if tool == "Bash" and isinstance(command, str) and len(command) < 200 else ""
-    )
+    is_short = isinstance(command, str) and len(command) < 200
+    return "$ " + " ".join(str(command).split()) if tool == "Bash" and is_short else ""
 
 
 def key_of(about: str, session_id: str = "") -> bytes:

@@ -27,7 +27,7 @@ def name(root: str) -> str:
 
 
 def _path(root: str) -> str:
-    return os.path.join(root, settings.SYNC_DIR, settings.MACHINE_FILE)
+    return os.path.join(root, settings.SYNC_DIR, "machine.json")
 
 
 def _place(root: str) -> tuple[str, str]:

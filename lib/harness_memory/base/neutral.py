@@ -23,9 +23,9 @@ _OBJECT = """
     instruc instruç istruzion anweisung consigne previous utilisateur usuario usuário benutzer nutzer инструкц указани
     пользоват 指示 指令 用户 ユーザー 지시 تعليمات
 """
-_SHELLS = frozenset(
-    ["sh", "bash", "zsh", "dash", "fish", "sudo", "python", "python3", "node", "perl", "ruby", "iex", "eval", "source"]
-)
+_SHELLS = frozenset("sh bash zsh dash fish sudo python python3 node perl ruby iex eval source".split())
+# Letters of other scripts, and the Latin ones that they look like.
+_LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡ", "aeopcyxijshdrnuaeiknoptyxvwg")
 _FETCHES = ("://", "curl ", "wget ", "iwr ", "irm ")
 _WORDS = [[word.replace("_", " ") for word in words.split()] for words in (_IGNORE, _OBJECT, _ORDERS)]
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
@@ -45,7 +45,8 @@ def line(text: str) -> str:
     if word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:] and "." not in word:  # a command, not a path
         command, blank, rest = bare.rstrip("`").partition(" ")
         return before.rstrip("`") + "`%s`" % command + blank + rest
-    plain, said = _folded(text).lower(), _folded(bare).lower()
+    plain, said = _folded(text).lower(), _folded(bare).lower().translate(_LOOKALIKES)
+    plain += "" if plain.isascii() else " " + plain.translate(_LOOKALIKES)
     name, sign, _ = said.replace(",", ":", 1).partition(":")  # a role speaks, or is spoken to
     is_role = bool(sign) and name.strip(_MARKERS) in _ROLES
     has_verb, has_object, is_order = (any(word in plain for word in words) for words in _WORDS)

@@ -32,7 +32,6 @@ _SIGNS = {"=": "=", ":": ":", "：": ":", ">": ">", "=>": ":", ":=": "="}  # lon
 _QUOTES = ('"', "'", "`")
 _NAME_TAIL = (*_QUOTES, "\\", "]", "?", "*", *"0123456789")
 _ENTRY = ("value=", "value:", 'value":', "value':", "default =", "default:")
-_FALLBACKS = ("||", "??", "or ")  # to a literal
 _AROUND = "\"'`()[]<>,;.:|*"  # a word in a sentence
 _CODE_SIGNS = frozenset("=(){}<>[],/\\")
 _LINKS = ("is", "ist", "lautet", "est", "es", "to", "was", "jest", "je")  # between a name and its value in a sentence
@@ -187,7 +186,7 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
     sign_at = _skip_blanks(text, at)
     sign = text[sign_at : sign_at + 1]
     after = sign_at + 1
-    if text.startswith(_FALLBACKS, sign_at):
+    if text.startswith(("||", "??", "or "), sign_at):  # a literal to fall back on
         return "==", _skip_blanks(text, sign_at + 2)
     if sign not in _SIGNS or (sign == ":" and text.startswith((":", "//"), after)):
         return "", sign_at if sign_at > at or is_foreign or sign in (",", "(") else len(text)
@@ -235,9 +234,8 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     if is_near and is_password and len(value) > 9 and is_mixed and _surprises(value) * 2 > len(value):
         return True
     has_letter, has_digit = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
-    if not (has_letter and has_digit) or not _CODE_SIGNS.isdisjoint(value):
-        return _is_random(value, 20)
-    if kind in _WEAK and not is_password:
+    is_mixture = has_letter and has_digit and _CODE_SIGNS.isdisjoint(value)
+    if not is_mixture or (kind in _WEAK and not is_password):
         return _is_random(value, 20)
     is_word = not is_mixed and (value.isupper() or "-" in value or "_" in value)
     is_chosen = is_plain and is_password and not is_word
@@ -261,9 +259,7 @@ def _skip_blanks(text: str, at: int) -> int:
 def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool]:
     """Where the value at `start` begins and ends inside its quotes, and whether it has any."""
     at = start + (text[start : start + 1] in tuple("fbruFBRU@N") and text[start + 1 : start + 2] in _QUOTES)
-    escapes = at
-    while text[escapes : escapes + 1] == "\\":
-        escapes += 1
+    escapes = at + len(text[at : at + 32]) - len(text[at : at + 32].lstrip("\\"))
     if text[escapes : escapes + 1] not in _QUOTES:
         for limit in (768, len(text)):  # a text may be full of names: few have a value that is longer
             piece = text[start : start + limit].translate(stops)

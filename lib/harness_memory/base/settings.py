@@ -69,7 +69,6 @@ RECALL_LOG = "recent.jsonl"
 TRIGGERS_MARK = "triggers"  # in the root: words without which no note binds a call
 DRAFTS_DIR = "drafts"
 SYNC_DIR = "sync"  # in the root: this machine's part of `harness memory sync`
-MACHINE_FILE = "machine.json"
 VERSIONS_FILE = "versions.json"
 GITIGNORE_FILE = ".gitignore"
 GITIGNORE = """\
@@ -180,6 +179,7 @@ NOTE_DESCRIPTION_CHARS = 160
 NOTE_UNUSED_DAYS = 182  # six months without verification
 NOTES_INDEX_LINES = 200  # a longer index is not read
 NOTES_INDEX_BYTES = 25 * 1024
+RECENT_RATINGS = 5
 
 # Audit
 SECURITY_DIR = "SECURITY"
@@ -211,9 +211,6 @@ RECALL_UNITS = 1200
 RECALL_LOG_BYTES = 64 * 1024  # a longer log goes into the index at the next start
 RECALL_TAKEN_AT_PROMPT = 16  # new documents; a start or `search` takes in the rest
 RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
-
-# Signals
-RECENT_RATINGS = 5
 
 # Retention, backfill, consolidation
 ARCHIVE_MAX_BYTES = 1024 * 1024 * 1024
