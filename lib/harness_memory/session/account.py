@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _LEAST_SURE, _LEAST_WORTH = -12, -3  # the first in tenths
 _DUTY = frozenset(("must", "not", "yet"))  # classes of words that say that a step is to be done
+_ASK_CHARS = 50  # of an ask before its outcome
 _WORK = 12  # what a headline gains by being about work, in tenths
 
 
@@ -34,8 +35,8 @@ def passages(statements: list[Statement]) -> list[dict[str, object]]:
     return [{"turn": numbers[each.turn], "by": names[each.by], "text": each.text} for each in statements]
 
 
-def headline(statements: list[Statement]) -> str:
-    """The line that says best what the session was about."""
+def headline(statements: list[Statement], files: list[str]) -> str:
+    """The line that says best what the session was about; with the ask before it, when it shares no word with that."""
     is_work = any("w" in each.kinds for each in statements)
 
     def score(each: Statement) -> int:
@@ -44,8 +45,16 @@ def headline(statements: list[Statement]) -> str:
         is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided stands elsewhere
         return each.headline + (0 if "w" not in each.kinds else _WORK if is_deed else 2)
 
-    line = max(statements, key=score).text if statements else ""
-    return cut(_as_deed(line), settings.SUMMARY_LINE_CHARS)
+    if not statements:
+        return ""
+    best = max(statements, key=score)
+    line = _as_deed(best.text)
+    asks = [each.text for each in statements if each.by == "u" and each.turn == best.turn]
+    about = stems(words_of(" ".join([*asks, *files])))
+    if about and about.isdisjoint(stems(words_of(line))):
+        ask = next((each for each in asks if stems(words_of(each))), "").rstrip(" .:?!")
+        line = "%s: %s" % (cut(ask, _ASK_CHARS), line) if ask else line
+    return cut(line, settings.SUMMARY_LINE_CHARS)
 
 
 def _as_deed(line: str) -> str:

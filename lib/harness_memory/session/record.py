@@ -250,7 +250,7 @@ def _headline(state: Capture, said: list[dict[str, Any]], statements: list[State
     elif state.plan:
         line = state.plan[0]
     elif is_answered or not prompts:
-        line = account.headline(statements)
+        line = account.headline(statements, state.files)
     else:
         ask = prompts[-1]
         line = ask.partition(" ")[2] if ask.startswith("/") and " " in ask else ask
