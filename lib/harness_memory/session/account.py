@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 _LEAST_SURE, _LEAST_WORTH = -12, -3  # the first in tenths
 _DUTY = frozenset(("must", "not", "yet"))  # classes of words that say that a step is to be done
-_ASK_CHARS = 50  # of an ask before its outcome
 _WORK = 12  # what a headline gains by being about work, in tenths
 
 
@@ -45,15 +44,11 @@ def headline(statements: list[Statement], files: list[str]) -> str:
         is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided stands elsewhere
         return each.headline + (0 if "w" not in each.kinds else _WORK if is_deed else 2)
 
-    if not statements:
-        return ""
     best = max(statements, key=score)
-    line = _as_deed(best.text)
-    asks = [each.text for each in statements if each.by == "u" and each.turn == best.turn]
-    about = stems(words_of(" ".join([*asks, *files])))
-    if about and about.isdisjoint(stems(words_of(line))):
+    line, asks = _as_deed(best.text), [each.text for each in statements if (each.by, each.turn) == ("u", best.turn)]
+    if stems(words_of(line)).isdisjoint(stems(words_of(" ".join([*asks, *files])))):
         ask = next((each for each in asks if stems(words_of(each))), "").rstrip(" .:?!")
-        line = "%s: %s" % (cut(ask, _ASK_CHARS), line) if ask else line
+        line = "%s: %s" % (cut(ask, settings.SUMMARY_LINE_CHARS // 2), line) if ask else line
     return cut(line, settings.SUMMARY_LINE_CHARS)
 
 

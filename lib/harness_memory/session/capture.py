@@ -116,13 +116,10 @@ class Capture:
         ask = [prompt_id, brief(prompt, settings.ASK_CHARS)]
         if not is_prompt(prompt) or any(is_same(ask, other) for other in (*self.asks[-1:], *self.announced)):
             return False
-        self.begin_turn()
+        self.number, self.turn_files = self.number + 1, 0
         self.turn, self.announced = ASKED, ends([*self.announced, ask])
         self.add_rules(prompt, now)
         return True
-
-    def begin_turn(self) -> None:
-        self.number, self.turn_files = self.number + 1, 0
 
     def add_rules(self, prompt: str, at: float) -> None:
         if prompt.rstrip()[-1:] in "?？" and not any(end in prompt.strip() for end in (". ", "! ", "; ", "。", "\n")):

@@ -21,7 +21,7 @@ Fields, in order (1 to 40 KB of JSON, most of it passages):
     tags, commits, errors    commits by subject, errors with their commands
     closes                   hashes of the open steps of earlier sessions that this one says it has done
     commands_failed_then_fixed   [{"failed", "fixed"}]
-    model, channel, channels
+    model, channel
     transcript, source       where it comes from: source is checkpoint | transcript
     taint                    tools that brought in text from outside the machine
     title, tools
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
-NEW_LISTS = ("decisions", "rules", "blockers", "plan", "commits", "errors", "closes", "channels")
+NEW_LISTS = ("decisions", "rules", "blockers", "plan", "commits", "errors", "closes")
 SPEC = {
     "schema": "count",
     **dict.fromkeys(("id", "started", "ended", "what_was_done", "outcome", "thread"), "text"),

@@ -189,7 +189,6 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         for name, point in points.items()
         if point["task"]
     ]
-    channel = meta.get("channel") or state.channel
     blocked = [item for point in said[-1:] if point["task"] for item in point["task"]["blockers"]]
     blocked += [unit.text for unit in open_units if "b" in unit.kinds]
     return {
@@ -219,8 +218,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "closes": list(state.closes),
         "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state.fixed],
         "model": state.model or meta.get("model") or "",
-        "channel": channel,
-        "channels": [channel] if channel else [],
+        "channel": meta.get("channel") or state.channel,
         "transcript": meta.get("transcript") or "",
         "source": "checkpoint" if done else "transcript",
         "taint": list(state.outside),
@@ -250,7 +248,7 @@ def _headline(state: Capture, said: list[dict[str, Any]], statements: list[State
     elif state.plan:
         line = state.plan[0]
     elif is_answered or not prompts:
-        line = account.headline(statements, state.files)
+        line = account.headline(statements, state.files) if statements else ""
     else:
         ask = prompts[-1]
         line = ask.partition(" ")[2] if ask.startswith("/") and " " in ask else ask

@@ -87,8 +87,8 @@ def _fault(content: Any) -> str:
     """The line of a failed command's output that says most: the last that names an error, else the last."""
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = [clean(part.get("text"), settings.TEXT_FIELD_MAX_CHARS) for part in parts if isinstance(part, dict)]
-    output = "\n".join(texts)
-    lines = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("Exit code ")]
+    stripped = map(str.strip, "\n".join(texts).split("\n"))
+    lines = [line for line in stripped if line and not line.startswith("Exit code ")]
     named = [line for line in lines if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
     return cut(next(reversed(named or lines), ""), settings.ITEM_CHARS)
 

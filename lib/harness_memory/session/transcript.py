@@ -212,7 +212,7 @@ def restart(state: Capture) -> None:
 
 def _begin_turn(state: Capture) -> None:
     settle(state)
-    state.begin_turn()
+    state.number, state.turn_files = state.number + 1, 0
 
 
 def settle(state: Capture) -> None:
