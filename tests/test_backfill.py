@@ -101,7 +101,7 @@ def test_backfill_records_this_project_unless_all(world: World, tmp_path: Path) 
     report = world.json("backfill")
     assert (report["made"], report["left_alone"]) == (1, {"of other projects": 2})
     (episode,) = support.episodes(world.root)
-    assert episode["headline"] == "An answer that is given here, in the repository."
+    assert episode["headline"] == "Ask here: An answer that is given here, in the repository."
     assert world.json("backfill", "--all")["made"] == 2
     assert len(support.project_dirs(world.root)) == 3
     world.assert_sound()

@@ -49,8 +49,8 @@ class Entry:
 
     def line(self) -> str:
         """The passages in their order, with a mark where something is left out, and between an ask and its answer."""
-        start = self.lead[: _LEAD_CHARS // 2]
-        is_told = self.chosen and (not self.is_work or any(start in self.texts[at] for at in self.chosen))
+        told, outcome = "\n".join([self.texts[at] for at in self.chosen]), self.lead.partition(": ")[2] or self.lead
+        is_told = told and (not self.is_work or any(each[: _LEAD_CHARS // 2] in told for each in (self.lead, outcome)))
         text, before = self.head + ("" if is_told else self.lead), -2
         for at in sorted(self.chosen):
             is_answer = self.texts[at - 1].endswith(self.asks) and not self.texts[at].endswith(self.asks)
