@@ -81,9 +81,10 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
             continue
         bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
         marks = place + (" @rules" if is_headed else " @item" if is_item else "")
+        pieces = bare.split('"')  # a quote is part of its sentence
         for stop in _words["stops"]:
-            bare = bare.replace(stop, stop.rstrip() + "\n")
-        parts = [part.strip() for part in bare.split("\n")]
+            pieces[::2] = [piece.replace(stop, stop.rstrip() + "\n") for piece in pieces[::2]]
+        parts = [part.strip() for part in '"'.join(pieces).split("\n")]
         found += [(part, marks) for part in parts if part[:1] not in ("", *_QUOTES) and part.count('"') % 2 == 0]
     return found
 
