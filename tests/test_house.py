@@ -66,7 +66,7 @@ def test_nothing_lies_beside_the_packages() -> None:
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
     "base": 2351,
-    "project": 563,
+    "project": 561,
     "audit": 223,
     "session": 2301,
     "notes": 869,

@@ -162,15 +162,15 @@ def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = F
     return data
 
 
-def read_part(path: str, size: int, *, from_end: bool = False) -> bytes:
-    """The first bytes, or the last whole lines `from_end`, of a plain file of any length; b"" when it is missing."""
+def read_part(path: str, size: int, *, start: int = 0, from_end: bool = False) -> bytes:
+    """Bytes from `start` on, or the last whole lines, of a plain file of any length; b"" when it is missing."""
     try:
         fd = open_plain(path)
     except (*MISSING, Unreadable):
         return b""
-    start = os.lseek(fd, max(0, os.fstat(fd).st_size - size), 0) if from_end else 0
+    start = os.lseek(fd, max(0, os.fstat(fd).st_size - size) if from_end else start, 0)
     data = drain(fd, size)
-    return data.partition(b"\n")[2] if start else data
+    return data.partition(b"\n")[2] if from_end and start else data
 
 
 def drain(fd: int, limit: int) -> bytes:

@@ -145,7 +145,7 @@ def _advice(call: Call, hits: list[Hit]) -> Iterator[str]:
     places = [hit.row["project"] for hit in hits[: call.limit]]
     for id in dict.fromkeys(id for id in places if id not in (None, call.project.id)):
         memory = os.path.join(call.root, id)
-        path = identity.last_path(memory)
+        path = identity.known(memory, "paths")[-1]
         command = "harness memory show ID --project %s" % invocation.quote(path)
         is_there = os.path.isdir(path)
         yield "In %s: %s" % (project_name(id), command if is_there else "its folder is gone; see %s" % short(memory))

@@ -70,7 +70,7 @@ def init(call: Call) -> int:
         if os.path.isdir(os.path.dirname(url)) and not files.names(url):
             Store(call.root, os.environ).git("init", "-q", "--bare", url)
     remote = normalize(url, os.getcwd())
-    used = {each for path in call.all_dirs for each in identity.remotes(path)}
+    used = {each for path in call.all_dirs for each in identity.known(path, "remotes")}
     words = ["git", "config", "--get-regexp", r"^remote\..*url$"]
     listed = subprocess.run(words, cwd=project.root, capture_output=True).stdout.decode("utf-8", "replace").splitlines()
     used |= {normalize(row.partition(" ")[2], project.root) for row in listed} | {"file:" + project.root}

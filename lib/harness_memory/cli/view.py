@@ -64,7 +64,7 @@ def page(data: dict[str, Any]) -> str:
 
 
 def _project(directory: str) -> dict[str, Any]:
-    path, events = identity.last_path(directory), [*trail.events(directory)][-_AUDIT_EVENTS:]
+    path, events = identity.known(directory, "paths")[-1], [*trail.events(directory)][-_AUDIT_EVENTS:]
     names = ("ts", "event", "tool", "command", "path", "reason", "rule", "session")
     return {
         "id": os.path.basename(directory),

@@ -91,7 +91,7 @@ class Backfill:
 
     def kept(self, project_dir: str, transcripts: list[str]) -> Iterator[Source]:
         """Sessions without a readable episode, and without one of these transcripts."""
-        remote, path = ["", *identity.remotes(project_dir)][-1], identity.last_path(project_dir)
+        remote, path = (identity.known(project_dir, key)[-1] for key in ("remotes", "paths"))
         project = Project(project_dir, "", path, remote, "")
         for session in filter(None, map(sessions.load, sessions.all_directories(project_dir))):
             is_lost = not episode.load(project_dir, session.episode_name) and capture.load(session.dir).has_substance()

@@ -10,13 +10,13 @@ from ..base import files, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 HEX = frozenset("0123456789abcdef")
 _LASTING = (errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL)
-_O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _REFS_MAX_BYTES = 4 * 1024 * 1024
+_COMMIT_MAX_BYTES = 256 * 1024
 
 
 class Repository:
@@ -101,36 +101,46 @@ def _commit(repo: Repository, directory: str, name: str) -> str:
     return text if len(text) in (40, 64) and HEX.issuperset(text) else ""
 
 
-def has_any(repo: Repository, commits: Iterable[str]) -> bool:
-    """Whether one of these commits is an object of the repository: a ref alone is a claim.
-
-    Links and alternates are not followed: they may lead to the objects of any repository.
-    """
-    ids = [id for id in dict.fromkeys(commits) if len(id) in (40, 64) and HEX.issuperset(id)]
+def has_any(repo: Repository, commits: list[str]) -> bool:
+    """Whether one of these commits is here, by its content: refs, names and indexes are claims, links lead astray."""
     objects = os.path.join(repo.common_dir, "objects")
-    folders = [path for path in files.folders(objects) if not os.path.islink(objects)]
-    loose = [os.path.join(objects, id[:2], id[2:]) for id in ids]
-    if any(os.path.dirname(path) in folders and os.path.isfile(path) and not os.path.islink(path) for path in loose):
-        return True
     packs = os.path.join(objects, "pack")
-    names = [name for name in files.names(packs) if name.endswith(".idx")] if ids and packs in folders else []
-    return any(_is_packed(os.path.join(packs, name), [bytes.fromhex(id) for id in ids]) for name in names)
-
-
-def _is_packed(path: str, ids: list[bytes]) -> bool:
-    """Whether the index of a pack (version 2: magic, 256 sums of ids by their first byte, the sorted ids) has one."""
-    try:
-        with open(os.open(path, _O_READ | _O_NOFOLLOW), "rb") as file:
-            head = file.read(1032)
-            sums = [0, *(int.from_bytes(head[at : at + 4], "big") for at in range(8, 1032, 4))]
-            for id in ids if head[:8] == b"\377tOc\0\0\0\2" else ():
-                file.seek(1032 + sums[id[0]] * len(id))
-                rows = file.read(min(sums[id[0] + 1] - sums[id[0]], 1 << 20) * len(id))
-                if any(rows[at : at + len(id)] == id for at in range(0, len(rows), len(id))):
-                    return True
-    except (OSError, ValueError):
-        pass
+    folders = [] if os.path.islink(objects) else files.folders(objects)
+    indexes = [os.path.join(packs, name) for name in files.names(packs) if name.endswith(".idx") and packs in folders]
+    for id in [id for id in commits if len(id) in (40, 64) and HEX.issuperset(id)]:
+        path = os.path.join(objects, id[:2], id[2:])
+        is_loose = os.path.dirname(path) in folders and _is_content(id, files.read_part(path, _COMMIT_MAX_BYTES))
+        if is_loose or any(_is_packed(index, id) for index in indexes):
+            return True
     return False
+
+
+def _is_packed(index: str, id: str) -> bool:
+    """By an index of version 2: magic, 256 sums of ids by first byte, the sorted ids, as many checksums and offsets."""
+    raw, size, head = bytes.fromhex(id), len(id) // 2, files.read_part(index, 1032)
+    sums = [0, *(int.from_bytes(head[at : at + 4], "big") for at in range(8, 1032, 4))]
+    before, count = sums[raw[0]], min(sums[raw[0] + 1] - sums[raw[0]], 1 << 20)
+    rows = files.read_part(index, count * size, start=1032 + before * size)
+    row = next((at // size for at in range(0, len(rows), size) if rows.startswith(raw, at)), None)
+    if row is None or not head.startswith(b"\377tOc\0\0\0\2"):
+        return False
+    offset = files.read_part(index, 4, start=1032 + sums[256] * (size + 4) + (before + row) * 4)
+    data = files.read_part(index[:-3] + "pack", _COMMIT_MAX_BYTES, start=int.from_bytes(offset, "big"))
+    start = next((at for at, byte in enumerate(data) if byte < 128), 0) + 1  # after its kind and size
+    return _is_content(id, data[start:], is_bare=True)
+
+
+def _is_content(id: str, deflated: bytes, *, is_bare: bool = False) -> bool:
+    """Whether these bytes are the commit; one that is packed as the difference to another is not found."""
+    import hashlib
+    import zlib
+
+    try:
+        data = zlib.decompressobj().decompress(deflated, _COMMIT_MAX_BYTES)
+    except zlib.error:
+        return False
+    data = b"commit %d\0%s" % (len(data), data) if is_bare else data
+    return data.startswith(b"commit ") and hashlib.new("sha1" if len(id) == 40 else "sha256", data).hexdigest() == id
 
 
 def _at(directory: str) -> Repository | None:

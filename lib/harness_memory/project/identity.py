@@ -46,7 +46,6 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _LISTS = ("identities", "remotes", "paths", "commits", "originals")
 _SPEC = {key + "?": ["text"] for key in _LISTS}
 _SEAL_FILE = "description"  # `git init` makes it, nothing touches it afterwards
-_WEAK_NANOSECONDS = 1_000_000
 _SCANNED = 2000  # projects, or files of one
 
 
@@ -106,13 +105,9 @@ def of_former_path(store_root: str, path: str) -> tuple[str, str] | None:
     return (max(above)[2], max(above)[0]) if above else None
 
 
-def last_path(project_dir: str) -> str:
-    """The work tree that a memory was last used in, or ""."""
-    return str(["", *_facts(*os.path.split(project_dir))["paths"]][-1])
-
-
-def remotes(project_dir: str) -> list[str]:
-    return list(_facts(*os.path.split(project_dir))["remotes"])
+def known(project_dir: str, key: str) -> list[str]:
+    """One of the lists of a memory's record, after an empty text; the newest is last."""
+    return ["", *_facts(*os.path.split(project_dir))[key]]
 
 
 def project_id(identity: str) -> str:
@@ -171,14 +166,12 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
     return not seal.isdisjoint(seals) or not (is_proven or (seal and seals))
 
 
-def adopt(store_root: str, project: Project, now_iso: str) -> str:
-    """Let a folder join the memory of its remote, which it could not prove to be of; the id of that memory."""
+def adopt(store_root: str, project: Project, now_iso: str) -> None:
+    """Let a folder join the memory of its remote, which it could not prove to be of."""
     name = "remote:" + project.remote
     target = _facts(store_root, project_id(name)).get("alias_of") or project_id(name)
-    other = Project(os.path.join(store_root, str(target)), project.name, project.root, project.remote, project.branch)
-    other.identity, other.repo = name, project.repo
-    record(other, now_iso)
-    return other.id
+    project.id, project.dir, project.identity = str(target), os.path.join(store_root, str(target)), name
+    record(project, now_iso)
 
 
 def _originals(root: str, repo: git.Repository | None) -> list[str]:
@@ -194,7 +187,7 @@ def _stamps(directory: str, names: list[str] | None = None) -> list[str]:
         for name in names or os.listdir(directory)[:_SCANNED]:
             info = os.lstat(os.path.join(directory, name))
             is_plain = stat.S_ISREG(info.st_mode) and info.st_nlink == 1  # else it may be in two places
-            if is_plain and info.st_mtime_ns % _WEAK_NANOSECONDS:
+            if is_plain and info.st_mtime_ns % 1_000_000:
                 facts = (name, info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns)
                 stamps.append((info.st_mtime_ns, "%s:%d:%d:%d:%d" % facts))
     except (OSError, ValueError):
@@ -203,8 +196,7 @@ def _stamps(directory: str, names: list[str] | None = None) -> list[str]:
 
 
 def _memories(store_root: str) -> Iterator[tuple[str, Facts]]:
-    ids = [name for name in files.names(store_root) if is_project_id(name)]
-    return ((id, _facts(store_root, id)) for id in ids[:_SCANNED])
+    return ((id, _facts(store_root, id)) for id in files.names(store_root)[:_SCANNED] if is_project_id(id))
 
 
 def _facts(store_root: str, id: str) -> Facts:

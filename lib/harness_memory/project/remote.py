@@ -8,18 +8,13 @@ from ..base.text import hexdigest
 
 _SSH = ("ssh", "git+ssh", "ssh+git")
 _DEFAULT_PORTS = {"https": "443", "http": "80", "git": "9418"}
-_SAME_HOST = {
-    "ssh.github.com": "github.com", "www.github.com": "github.com", "altssh.gitlab.com": "gitlab.com",
-    "altssh.bitbucket.org": "bitbucket.org",
-}  # fmt: skip
 _FOLDING = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com")  # `Org/App` is `org/app`
 
 
 def normalize(url: str, base: str = "") -> str:
     """One spelling for all URLs of a repository: `host/org/repo`, or `file:<real path>`; "" when unusable.
 
-    Never holds a user, a password or a control character. Paths keep their case; relative ones start at `base`.
-    """
+    Never holds a user, a password or a control character. Paths keep their case; relative ones start at `base`."""
     url = url.strip()
     scheme, separator, rest = url.partition("://")
     scheme, head = scheme.lower(), url.partition("/")[0]
@@ -66,11 +61,12 @@ def _named(host: str, path: str) -> str:
         return ""
     path = path.rstrip("/")
     parts = [part for part in (path[:-4] if path.endswith(".git") else path).split("/") if part]
-    if parts[:1] == ["~"]:  # the login directory, where relative paths start anyway
-        del parts[0]
-    if host == "ssh.dev.azure.com" and len(parts) == 4:
-        host, parts = "dev.azure.com", [parts[1], parts[2], "_git", parts[3]]
-    return "/".join([_SAME_HOST.get(host, host), *parts])
+    parts = parts[1:] if parts[:1] == ["~"] else parts  # the login directory, where relative paths start anyway
+    service, _, site = host.partition(".")
+    host = site if service in ("ssh", "altssh", "www") and site in _FOLDING else host
+    if (host, parts[:1], len(parts)) == ("dev.azure.com", ["v3"], 4):
+        parts = [parts[1], parts[2], "_git", parts[3]]
+    return "/".join([host, *parts])
 
 
 def _local(path: str) -> str:
