@@ -25,7 +25,10 @@ class Image:
             mark = self.marks.get(path)
             touched |= {path, os.path.dirname(path)}
             if mark is None or not stat.S_ISDIR(mark[0]) or not os.path.isdir(path) or os.path.islink(path):
-                _remove(path)
+                if os.path.isdir(path) and not os.path.islink(path):
+                    shutil.rmtree(path)
+                elif os.path.lexists(path):
+                    os.unlink(path)
             if mark is None:
                 continue
             if stat.S_ISDIR(mark[0]):
@@ -50,10 +53,3 @@ class Image:
                     if is_folder:
                         folders.append(entry.path)
         return found
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    elif os.path.lexists(path):
-        os.unlink(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -251,7 +252,10 @@ def test_ten_thousand_rules_answer_within_the_deadline(world: World, life: Life)
     rule = value["rules"][0]
     value["rules"] += [{**rule, "note": "project/n%d" % n, "when": ["command: npm tool%d*" % n]} for n in range(10_000)]
     path.write_text(json.dumps(value), "utf-8")
+    life.under = "from harness_memory.base import settings\nsettings.GUARD_DEADLINE_SECONDS = 60\n"
+    began = sum(os.times()[2:4])
     answer = call(life, "Bash", command="cd x && npm install y")
+    assert sum(os.times()[2:4]) - began < 2.5  # seconds of CPU time, however busy the machine is
     assert "[note.no-npm]" in answer["permissionDecisionReason"]
     assert support.failures(world.root) == []
 

@@ -35,10 +35,11 @@ def problem(value: object, spec: Any, where: str = "") -> str:
         else:
             for field, kind in spec.items():
                 name = field.rstrip("?")
-                if value.get(name) is None and name == field:
+                inner = value.get(name)
+                if inner is None and name == field:
                     return '"%s" is missing' % (head + name)
-                if value.get(name) is not None:
-                    parts.append((value[name], kind, head + name))
+                if inner is not None and (kind != "text" or not isinstance(inner, str)):
+                    parts.append((inner, kind, head + name))
     elif not isinstance(value, list):
         expected = "a list"
     elif isinstance(spec, tuple) and len(value) != len(spec):
@@ -48,7 +49,6 @@ def problem(value: object, spec: Any, where: str = "") -> str:
         parts = [(item, kind, "%s[%d]" % (where, at)) for at, (item, kind) in enumerate(zip(value, kinds))]
     if expected:
         return "%s must be %s" % ('"%s"' % where if where else "it", expected)
-    parts = [part for part in parts if part[1] != "text" or not isinstance(part[0], str)]
     return next(filter(None, (problem(*part) for part in parts)), "")
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 MAX_UNSURE = 4  # words before the verb that may be values of options
 _ACCESS = {"w": "write", "t": "write", "m": "write", "n": "write", "d": "delete", "o": "delete"}
-_TEXT = ("g", "G", "c", "s", "S", "-")
 
 
 class Facts:
@@ -69,7 +68,7 @@ def facts(question: Question) -> Facts:
         for call in trace.calls:
             found.commands += forms_of(call)
             kinds = [*call.accesses(), *call.redirected()]
-            places += [(_ACCESS.get(kind, "read"), word, call.cwd) for kind, word in kinds if kind not in _TEXT]
+            places += [(_ACCESS.get(kind, "read"), word, call.cwd) for kind, word in kinds if kind not in {*"gGcsS-"}]
     full = [(access, plain(joined(cwd, word))) for access, word, cwd in places if word]
     found.paths = [(access, path.replace("~", question.home, 1)) for access, path in full]
     return found
@@ -104,7 +103,8 @@ def fits_command(words: list[str], pattern: str) -> bool:
 
     if "*" not in pattern and "?" not in pattern:
         return words[: len(pattern.split())] == pattern.split()
-    return fits(" ".join(words), " ".join(pattern.split()), "")
+    text, pattern = " ".join(words), " ".join(pattern.split())
+    return text.startswith(pattern.partition("*")[0].partition("?")[0]) and fits(text, pattern, "")
 
 
 def fits_path(path: str, pattern: str, project: str) -> bool:
