@@ -53,17 +53,13 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[arc
     phrases: dict[str, None] = {}
     _tree(episodes, lambda text: bool(phrases.setdefault(text[12:] if text[10:12] == ": " else text)))
     tombstones.add(project_dir, now, sessions=claude_ids)
-    is_mention = _mentions(ids | names, phrases)
-    with _facts_changing(project_dir, is_mention, ids | names):
-        # Mentions go first, while a second run can still find the sessions by their names.
-        _strike_mentions(project_dir, is_mention, ids | names)
+    with _facts_changing(project_dir, _mentions(ids | names, phrases), ids | names):
         for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
             paths = [each.directory, sessions.marker_path(project_dir, each.claude_id or each.id)]
             paths.append(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
             paths += [episode.path_of(project_dir, each.episode_name)] if each.episode_name else []
-            for path in paths:
-                files.erase(path)
+            _erase(paths)
         archive.rewrite(project_dir, lambda each: {} if ids & {each.id, each.claude_id} else each.files, now)
 
 
@@ -72,18 +68,14 @@ def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs
     whole = shelf.note(note.slug) or note
     paths = [shelf.path(note.slug), os.path.join(shelf.home, settings.STATE_DIR, "used", note.slug)]  # marks of 0.1
     for home in {each.home for each in (shelf, *reach) if each.home}:
-        drafts, draft = _listed(home, settings.STATE_DIR, settings.DRAFTS_DIR), "note-%s." % note.slug
-        paths += [path for path in drafts if os.path.basename(path).startswith(draft)]
+        drafts = _listed(home, settings.STATE_DIR, settings.DRAFTS_DIR)
+        paths += [path for path in drafts if os.path.basename(path).startswith("note-%s." % note.slug)]
         versions = _listed(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
         paths += [path for path in versions if archived_slug(os.path.basename(path)) == note.slug]
-    texts = [whole.description, *(fact.text for fact in whole.facts)]
-    names = {note.slug, note.ref}
-    is_mention = _mentions(names, texts)
+    names, texts = {note.slug, note.ref}, [whole.description, *(fact.text for fact in whole.facts)]
     for project_dir in project_dirs:
-        with _facts_changing(project_dir, is_mention, names):
-            _strike_mentions(project_dir, is_mention, names)
-            for path in paths:
-                files.erase(path)
+        with _facts_changing(project_dir, _mentions(names, texts), names):
+            _erase(paths)
 
 
 def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts: Iterable[str], now: float) -> None:
@@ -135,18 +127,28 @@ def writers_stopped(project_dir: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _facts_changing(project_dir: str, is_hit: Matcher, names: Collection[str] = ()) -> Iterator[None]:
-    """Stop writers. Views and caches go first, so that no crash leaves the text in them, and are rebuilt last."""
+    """Stop writers. Views and caches go first, so that no crash leaves the text in them, and are rebuilt last.
+
+    Mentions in logs, tasks and what sessions were handed go before the facts, while a second run can still find these.
+    """
     recall = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
+    handed = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
+    logs = [os.path.join(project_dir, *path) for path in _LOGS]
+    logs += _listed(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
+
+    def receipts() -> dict[str, float]:
+        paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in handed]
+        return {path: files.modified(path) for path in paths}
+
     try:
         with writers_stopped(project_dir):
-            for name in (*_VIEWS, os.path.join(os.pardir, settings.VIEW_FILE)):
-                files.erase(os.path.join(project_dir, name))
+            _erase(os.path.join(project_dir, name) for name in (*_VIEWS, os.path.join(os.pardir, settings.VIEW_FILE)))
             files.remove_tree(recall)
+            _rewrite([*logs, *receipts()], is_hit, names)
             yield
-            before = {path: files.modified(path) for path in _receipts(project_dir)}
+            before = receipts()
         with writers_stopped(project_dir):  # a session that was just starting has written what it had read before
-            written = [path for path in _receipts(project_dir) if files.modified(path) != before.get(path)]
-            _strike_receipts(written, is_hit, names)
+            _rewrite([path for path, at in receipts().items() if at != before.get(path)], is_hit, names)
     finally:
         files.remove_tree(recall)
         for shelf in shelves(os.path.dirname(project_dir), project_dir):
@@ -162,25 +164,6 @@ def _mentions(names: Collection[str], phrases: Iterable[str]) -> Matcher:
     return matcher(*marks, *(phrase for phrase in phrases if len(phrase) >= _PHRASE_CHARS))
 
 
-def _strike_mentions(project_dir: str, is_hit: Matcher, names: Collection[str]) -> None:
-    """Take out of logs, tasks, and what sessions were handed, the items that carry one of the names or phrases."""
-    _strike_receipts(_receipts(project_dir), is_hit, names)
-    logs = [os.path.join(project_dir, *path) for path in _LOGS]
-    _rewrite([*logs, *_listed(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)], is_hit, names)
-
-
-def _receipts(project_dir: str) -> list[str]:
-    receipts = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
-    return [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in receipts]
-
-
-def _strike_receipts(paths: list[str], is_hit: Matcher, names: Collection[str]) -> None:
-    for path, data in _contents(paths):
-        text = data.decode("utf-8", "replace")
-        if is_hit(text) or any(name in text for name in names):  # most hold nothing of it, and sessions wait
-            _rewrite([path], is_hit, names)
-
-
 def _fact_files(tops: list[str], skipped: set[str]) -> Iterator[str]:
     paths = (path for top in tops for path in archive.walk(top, (settings.SECURITY_DIR, settings.RECALL_DIR)))
     return (path for path in paths if os.path.basename(path) not in skipped)
@@ -188,6 +171,11 @@ def _fact_files(tops: list[str], skipped: set[str]) -> Iterator[str]:
 
 def _listed(*folder: str) -> list[str]:
     return [os.path.join(*folder, name) for name in files.names(os.path.join(*folder))]
+
+
+def _erase(paths: Iterable[str]) -> None:
+    for path in paths:
+        files.erase(path)
 
 
 def _contents(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -247,7 +235,7 @@ def _struck(folder: str, name: str, text: str, is_hit: Matcher, names: frozenset
         return None
     if folder in _NOTE_FOLDERS and name.endswith(".md"):
         return _note(name[: -len(".md")], text, is_hit)
-    if name == settings.RECEIPT_FILE:  # an item is a line with those that are indented below it
+    if name == settings.RECEIPT_FILE and is_hit(text):  # an item is a line with those that are indented below it
         items = [item.replace("\0", "\n") for item in text.replace("\n  ", "\0  ").split("\n")]
         return sentences("\n".join([item for item in items if not is_hit(item)]), is_hit)
     if name.endswith(".jsonl"):
