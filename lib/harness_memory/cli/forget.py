@@ -107,7 +107,7 @@ def _carry_out(
     project_dir = call.project.dir
     identity.record(call.project, clock.iso(call.now))
     if is_hit:
-        ids = {os.environ.get(settings.ENV_SESSION_ID, "")} - {""}
+        ids = {os.environ.get(settings.ENV_SESSION_ID, ""), *(each.claude_id for each in archived)} - {""}
         sources = filter(None, backfill.sources(call.root, backfill.paths(config_dir())))
         for source in (each for each in sources if each.project.dir == project_dir):
             with open(source.path, "rb") as file:

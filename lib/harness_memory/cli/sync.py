@@ -83,8 +83,7 @@ def init(call: Call) -> int:
         question = "Is %s a private repository? A public one shows your memory to everybody. Type yes: " % line(remote)
         if not sys.stdin.isatty() or not confirm(question):
             raise Refusal("%s may be public. Make sure that it is private, then add --private" % line(remote))
-    since = time.strftime("%Y-%m-%d", time.localtime(call.since)) if call.since else ""
-    syncing.configure(call.root, remote=url, since=since)
+    syncing.configure(call.root, remote=url)
     return _run(call, _configured(call))
 
 
@@ -92,7 +91,7 @@ def status(call: Call) -> int:
     _configured(call)
     value = syncing.configuration(call.root)
     value.update(remote=_shown(value["remote"]), last=summary(call.root))
-    shown = {key: value[key] for key in ("remote", "last", "auto", "exclude", "since")}
+    shown = {key: value[key] for key in ("remote", "last", "auto", "exclude")}
     return call.answer(shown, page({**shown, "auto": "on" if value["auto"] else "off"}))
 
 

@@ -53,7 +53,8 @@ class Archived:
                     self.episode = {} if shape.problem(value, episode.SPEC) else value
                 elif path.endswith("/" + settings.META_FILE):
                     meta = yaml.load(data.decode("utf-8"))
-        self.id = owner(next(iter(contents))).partition("/")[2]
+        self.owner = owner(next(iter(contents)))
+        self.id = self.owner.partition("/")[2]
         self.claude_id = str(meta.get("claude_session") or self.episode.get("session_id") or self.id)
         self.started = str(meta.get("started") or self.episode.get("started") or "")
         self.ended = str(meta.get("ended") or self.episode.get("ended") or self.started)
@@ -183,15 +184,15 @@ def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[s
     for record in [record for record in records.load_all(project_dir) if record.meta]:
         age = (now - _last_seen(record)) / settings.DAY_SECONDS
         kind = RETIRE if age > days else THIN if age > whole_days else KEEP
-        result[kind if _removable(record, kind) else KEEP].append(record)
+        result[kind if kind == KEEP or _leaving(record, kind) else KEEP].append(record)
     return result
 
 
 def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[Record], int]:
     """Sessions that last did something before an instant, and how many stay because their thread is open."""
-    open_threads = [thread.sessions for thread in threads.load(project_dir) if thread.is_open and not with_open]
+    still_open = {id for thread in threads.load(project_dir) if thread.is_open for id in thread.sessions}
     old = [record for record in records.load_all(project_dir) if _last_seen(record) < instant]
-    closed = [record for record in old if not any(record.id in ids for ids in open_threads)]
+    closed = [record for record in old if with_open or record.id not in still_open]
     return closed, len(old) - len(closed)
 
 
@@ -201,14 +202,16 @@ def _last_seen(record: Record) -> float:
     return float("inf") if is_unread or sessions.read_marker(record.project_dir, record.claude_id) else record.seen
 
 
-def _removable(record: Record, kind: str) -> list[str]:
-    """The names in its directory that go, META.yaml last; a session whose episode stays keeps its state."""
-    names = {*files.names(record.directory)} if kind != KEEP else set()
+def _leaving(record: Record, kind: str) -> list[str]:
+    """The paths that go, META.yaml behind the others: artifacts, all that a resumed session does not need, or all."""
+    names = {*files.names(record.directory)}
     if kind == THIN:
         names &= {settings.ARTIFACTS_DIR, settings.LOCAL_DIR}
-    if kind == RETIRE and record.episode_name:
+    elif kind == RETIRE and record.episode_name:
         names -= {settings.META_FILE, settings.CAPTURE_FILE}
-    return sorted(names, key=lambda name: name == settings.META_FILE)
+    listed = sorted(names, key=lambda name: name == settings.META_FILE)
+    paths = [os.path.join(record.directory, name) for name in listed]
+    return [*paths, record.episode_path] if kind == WHOLE and record.episode_path else paths
 
 
 def retire(
@@ -216,15 +219,16 @@ def retire(
 ) -> tuple[str, dict[str, str]]:
     """Archive sessions, then remove what `kind` says; the archive's path, and by id why a session stays, if it does.
 
-    THIN takes artifacts, RETIRE all that a resumed session does not need, WHOLE also the episode. The caller holds
-    the archive's lock."""
+    The caller holds the archive's lock."""
     reasons: dict[str, str] = {}
     archived: dict[str, bytes] = {}
     for record in selected if to_archive else ():
-        episodes = [episode.path_of(project_dir, record.episode_name)] if record.episode_name else []
+        paths = [*walk(record.directory), *filter(None, [record.episode_path])]
         try:
-            paths = {path: files.read(path) or b"" for path in (*walk(record.directory), *episodes)}
-            archived.update({os.path.relpath(path, project_dir).replace(os.sep, "/"): paths[path] for path in paths})
+            contents = {
+                os.path.relpath(path, project_dir).replace(os.sep, "/"): files.read(path) or b"" for path in paths
+            }
+            archived.update(contents)
         except OSError as error:
             reasons[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
     path = ""
@@ -237,10 +241,8 @@ def retire(
             reasons[record.id] = "it went on"
         if reasons.setdefault(record.id, ""):
             continue
-        for name in _removable(record, kind):
-            files.remove_tree(os.path.join(record.directory, name))
-        if kind == WHOLE and record.episode_name:
-            files.remove(episode.path_of(project_dir, record.episode_name))
+        for each in _leaving(record, kind):
+            files.remove_tree(each)
         files.remove_if_empty(record.directory)
         files.remove_if_empty(os.path.dirname(record.directory))
     views.refresh(project_dir)

@@ -22,7 +22,7 @@ from ..notes import note as notes
 from ..notes.shelf import Shelf, archived_slug, shelves
 from ..session import episode, sessions, tombstones
 from . import archive, views
-from .records import Record
+from .records import Record, load_all
 
 Matcher = Callable[[str], bool]
 
@@ -58,8 +58,7 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[arc
             files.remove_tree(each.directory, last=settings.META_FILE)
             paths = [each.directory, sessions.marker_path(project_dir, each.claude_id or each.id)]
             paths.append(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
-            paths += [episode.path_of(project_dir, each.episode_name)] if each.episode_name else []
-            _erase(paths)
+            _erase([*paths, *filter(None, [each.episode_path])])
         archive.rewrite(project_dir, lambda each: {} if ids & {each.id, each.claude_id} else each.files, now)
 
 
@@ -81,8 +80,14 @@ def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs
 def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts: Iterable[str], now: float) -> None:
     """Strike the text from every file below `tops` and from the archives, whose lock the caller holds.
 
-    `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
-    tombstones.add(project_dir, now, transcripts=transcripts)
+    `transcripts` are sessions of which more than the record holds it. Unreadable, when all else is done, for a damaged
+    archive."""
+    hit = {
+        archive.owner(os.path.relpath(each["file"], project_dir).replace(os.sep, "/"))
+        for each in find_text(tops, is_hit)
+    }
+    held = [each.claude_id for each in load_all(project_dir) if each.owner in hit]
+    tombstones.add(project_dir, now, transcripts={*transcripts, *held})
     with _facts_changing(project_dir, is_hit):
         _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), is_hit)
         archive.rewrite(project_dir, lambda each: struck(each, is_hit), now)

@@ -5,7 +5,7 @@
     SECURITY, archives    the longer one
     forgotten.json        what either forgot; the session goes, unless it went on afterwards
     progress/<task>.json  the checkpoints of both, the rest from the one updated last
-    project.json          what identifies it anywhere; paths and inodes stay on their machine
+    project.json          what identifies it anywhere; paths, and what names them, stay on their machine
     all that people curate    the newer; deleting counts as a change, and the other version of a page is archived
 
 What only one side changed is as that side has it. The result is the same in every order: of two versions the greater
@@ -39,7 +39,7 @@ _NONE = ["", ""]  # instant and content of what was never there
 SESSION, PAGE, CURATED = "session", "page", "curated"  # rules that need more than two contents
 _FOLDERS = ("", "profiles", "LEARNING/topics", "archive/notes", "STATE", "STATE/threads")  # of curated files
 _FORMER = "*/archive/notes/*.????-??-??T??????.???Z-????????.md"
-_LOCAL_FACTS = ("paths", "originals", "updated")  # of project.json
+_LOCAL_FACTS = ("identities", "paths", "originals", "updated")  # of project.json
 
 
 def blob_id(data: bytes) -> str:
@@ -159,6 +159,20 @@ class Merged:
         gone = {session for session, at in marks.items() if at and self._ended(self.tree, session) < at}
         return {path for path in self.tree if unit(path) in gone}
 
+    def left(self, project: str, each: archive.Archived) -> dict[str, bytes]:
+        """What stays of an archived session: nothing when it was forgotten; what is left of it elsewhere when a text
+        was struck there while this machine archived it."""
+        session, name = "%s/%s" % (project, each.owner), "archive/%s/%s" % (project, os.path.basename(each.path))
+        last = max(each.started, each.ended)
+        if last < self._marked(self.tree, session, "sessions"):
+            return {}
+        own, other = sorted((self.ours, self.theirs), key=lambda side: name not in side)
+        seen = max(last, self._marked(own, session, "transcripts"))
+        if name in other or name in self.base or self._marked(other, session, "transcripts") <= seen:
+            return each.files
+        paths = [(path, "%s/%s" % (project, path)) for path in each.files]
+        return {path: self.load(other[live]) for path, live in paths if live in other}
+
 
 def is_former(path: str) -> bool:
     """Whether a file is a page, `<slug>.<instant>-<hash of its path>.md`, that lost against a newer one."""
@@ -219,8 +233,6 @@ def canonical(*contents: bytes) -> bytes:
     """What project.json says on every machine."""
     values = [jsontext.loads(each) for each in contents]
     facts = _union(*({key: value[key] for key in value if key not in _LOCAL_FACTS} for value in values))
-    # A path identifies nothing elsewhere.
-    facts["identities"] = [each for each in facts.get("identities", ()) if each.startswith("remote")]
     if not all("alias_of" in value for value in values):
         facts.pop("alias_of", None)  # a memory of its own on one of them
     return encoded(facts)
@@ -228,10 +240,8 @@ def canonical(*contents: bytes) -> bytes:
 
 def localized(local: bytes, theirs: bytes) -> bytes:
     """This machine's project.json with what the others know."""
-    own, facts = jsontext.loads(local or b"{}"), jsontext.loads(theirs)
-    mine = own.get("identities") or []
-    facts["identities"] = [*(each for each in facts["identities"] if each not in mine), *mine]
-    return encoded({**facts, **{key: own[key] for key in _LOCAL_FACTS if key in own}})
+    own = jsontext.loads(local or b"{}")
+    return encoded({**jsontext.loads(theirs), **{key: own[key] for key in _LOCAL_FACTS if key in own}})
 
 
 def encoded(value: dict[str, Any]) -> bytes:

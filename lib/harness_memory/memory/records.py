@@ -20,7 +20,9 @@ class Record:
         self.project_dir = project_dir
         self.directory = directory
         self.episode_name = episode_name
-        self.id = os.path.basename(directory) or sessions.day_and_id(episode_name)[1]
+        self.episode_path = episode.path_of(project_dir, episode_name) if episode_name else ""
+        day_and_id = directory.split(os.sep)[-2:] if directory else sessions.day_and_id(episode_name)
+        self.owner, self.id = "/".join(day_and_id), day_and_id[1]  # `<day>/<id>`, in names of files
         named = clock.unstamp(episode_name[len(settings.EPISODE_PREFIX) :])
         self.started = named or str(self.meta.get("started") or "")
 
@@ -76,8 +78,7 @@ class Record:
     @property
     def paths(self) -> dict[str, str]:
         paths = {name: os.path.join(self.directory, name) for name in _FILES} if self.directory else {}
-        paths["episode"] = episode.path_of(self.project_dir, self.episode_name) if self.episode_name else ""
-        return {name: path for name, path in paths.items() if os.path.lexists(path)}
+        return {name: path for name, path in {**paths, "episode": self.episode_path}.items() if os.path.lexists(path)}
 
     @property
     def artifacts(self) -> list[str]:

@@ -1,6 +1,6 @@
 """The store as a git repository that several machines share: commit, fetch, merge (see `merge`), push.
 
-    sync/config.json    {"schema", "remote", "exclude": [project id], "since": day, "auto",
+    sync/config.json    {"schema", "remote", "exclude": [project id], "auto",
                         "last": {"at", "result", "is_well"}: what the last run came to}
     refs/heads/main     what this machine has; the remote has the same branch
     refs/harness/base   what of the remote was last merged
@@ -17,6 +17,7 @@ import glob
 import os
 import subprocess
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from ..audit import trail
@@ -24,13 +25,12 @@ from ..base import clock, files, machine, settings
 from ..base.lock import Lock
 from ..notes.shelf import Shelf, user_shelf
 from ..project import identity
-from ..session import tombstones
 from . import archive, merge, views
 from .forget import writers_stopped
 
 BRANCH, BASE = "refs/heads/main", "refs/harness/base"
-_SPEC = {"remote": "text", "exclude": ["text"], "since": "text", "auto": "flag", "last?": {"*": "any"}}
-_DEFAULTS = {"schema": settings.SCHEMA, "remote": "", "exclude": [], "since": "", "auto": False, "last": {}}
+_SPEC = {"remote": "text", "exclude": ["text"], "auto": "flag", "last?": {"*": "any"}}
+_DEFAULTS = {"schema": settings.SCHEMA, "remote": "", "exclude": [], "auto": False, "last": {}}
 _TRIES = 12  # another machine may push at the same moment, again and again
 _SECONDS = 300.0  # for one call of git; a large store through a slow line
 _NONE, _EMPTY_TREE = "0" * 40, "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -115,11 +115,10 @@ class Store:
         """The plain files of a commit that are merged here."""
         data = self.git("ls-tree", "-r", "-z", commit) if commit else ""
         rows = [row.partition("\t") for row in data.split("\0") if row.startswith("1006")]
-        return {path: head.split()[2] for head, _, path in rows if not self.is_left_out(path, True)}
+        return {path: head.split()[2] for head, _, path in rows if not self.is_left_out(path)}
 
-    def is_left_out(self, path: str, is_sent: bool) -> bool:
-        is_old = not is_sent and "" < merge.unit(path).partition("/")[2] < self.config["since"]
-        return is_old or merge.home(path) in self.config["exclude"] or merge.rule_of(path) is None
+    def is_left_out(self, path: str) -> bool:
+        return merge.home(path) in self.config["exclude"] or merge.rule_of(path) is None
 
     # One run
     def sync(self, now: float) -> str:
@@ -177,7 +176,7 @@ class Store:
         is_changed = False
         for row, path in zip(rows[::2], rows[1::2]):
             before, after = ("" if sha == _NONE else sha for sha in row.split()[2:4])
-            if path != settings.GITIGNORE_FILE and self.is_left_out(path, bool(before)):
+            if path != settings.GITIGNORE_FILE and self.is_left_out(path):
                 correct[path] = before
             elif after and path.endswith((".jsonl", "/" + settings.PROJECT_FILE)):
                 data = merge.shared(path, self.load(after)).decode("utf-8", "surrogateescape")
@@ -230,14 +229,15 @@ def apply(root: str, merged: merge.Merged, now: float) -> None:
     for path in merged.changes:
         homes.setdefault(merge.home(path), []).append(path)
     for home, paths in homes.items():
-        directory, is_project = os.path.join(root, home), identity.is_project_id(home)
+        directory, is_project, left = os.path.join(root, home), identity.is_project_id(home), partial(merged.left, home)
         with writers_stopped(directory) if is_project else user_shelf(root).lock:
             for name in settings.VIEWS if is_project else ():
                 files.remove(os.path.join(directory, name))  # `refresh` renders those that are missing
             for path in paths:
                 _replace(root, path, merged)
-        if any(path.endswith("/" + settings.FORGOTTEN_FILE) for path in paths):
-            _forget_archived(directory, now)
+        if any(path.endswith((settings.FORGOTTEN_FILE, settings.ARCHIVE_SUFFIX)) for path in paths):
+            with archive.lock(directory), contextlib.suppress(files.Unreadable):  # `verify` names a damaged one
+                archive.rewrite(directory, left, now)
     refresh(root)
 
 
@@ -282,13 +282,3 @@ def _move_trail(project: str, own: str) -> None:
             if not files.exists(target):
                 files.ensure_dir(os.path.dirname(target))
                 os.renames(path, target)
-
-
-def _forget_archived(project: str, now: float) -> None:
-    """Drop from archives the sessions that another machine forgot."""
-
-    def left(each: archive.Archived) -> dict[str, bytes]:
-        return {} if tombstones.is_forgotten(project, each.claude_id, max(each.started, each.ended)) else each.files
-
-    with archive.lock(project), contextlib.suppress(files.Unreadable):  # `verify` names a damaged one
-        archive.rewrite(project, left, now)
