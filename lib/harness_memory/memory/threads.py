@@ -55,44 +55,45 @@ class Thread:
 
     __slots__ = ("fields", "finished", "id", "is_open", "is_work", "last_activity", "text", "title")
 
-    def __init__(self, last: Row) -> None:
-        """The thread that ends with a session, and is that session alone until others `join` it."""
-        _, self.id, ended, status, self.title, self.text = last[:6]
+    def __init__(
+        self,
+        chain: list[Row],
+        is_last: bool,
+        closed: dict[bytes, str] | None = None,
+        fact: dict[str, Any] | None = None,
+    ) -> None:
+        """The thread of these sessions, the latest first; `closed`: when later ones said that they have done a step."""
+        _, self.id, ended, status, self.title, self.text = chain[0][:6]
         self.last_activity: str = ended
         self.finished: str = ended
-        self.is_open, self.is_work = status == OPEN, status != IDLE
-
-    def join(self, chain: list[Row]) -> None:
-        """Make it the thread of all these sessions."""
+        self.is_open = status == OPEN or (status == ASKED and is_last)
         self.is_work = any(row.status != IDLE for row in chain)
-        # Oldest first, as the names are; but a fork may begin in the same second as its parent.
-        chain = sorted(chain, key=lambda row: not row.name.endswith("-%s.json" % self.id))
-        parts = [jsontext.loads(row.text) for row in chain]
-        titles = [row.own_title.decode() for row in chain if row.own_title]
-        title, ids = titles[-1] if titles else parts[0]["title"], [part["sessions"][0] for part in parts]
-        channels = sorted({channel for part in parts for channel in part["channels"]})
-        self.update(sessions=ids, title=title, channels=channels, opened_at=parts[0]["opened_at"])
-
-    def close_steps(self, closed: dict[bytes, str]) -> None:
-        """Take out the steps that later sessions say they have done, and when."""
-        steps = [step for step in self.next_steps if hashed(step) not in closed]
-        self.is_open = self.is_open and bool(steps)
-        self.finished = self.finished if steps else max(closed.values())
-        self.update(next_steps=steps, status=self.state, **({} if steps else {"closed_at": self.finished}))
-
-    def obey(self, fact: dict[str, Any]) -> None:
-        """Be as a person said."""
-        if fact["status"] == CLOSED and {hashed(step).decode() for step in self.next_steps} <= {*fact["dismissed"]}:
-            self.is_open, self.finished = False, max(fact["at"], self.last_activity)
-            self.fields["closed_at"] = self.finished
-        elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
-            self.is_open = True
-        self.update(title=fact["title"] or self.title, status=self.state)
-
-    def update(self, **fields: Any) -> None:
-        self.fields.update(fields)
-        self.title = self.fields["title"]
-        self.text = jsontext.compact(self.fields).encode("utf-8", "replace")
+        changes: dict[str, Any] = {}
+        if len(chain) > 1:
+            # Oldest first, as the names are; but a fork may begin in the same second as its parent.
+            chain = sorted(sorted(chain), key=lambda row: not row.name.endswith("-%s.json" % self.id))
+            parts = [jsontext.loads(row.text) for row in chain]
+            titles = [row.own_title.decode() for row in chain if row.own_title]
+            changes["title"] = titles[-1] if titles else parts[0]["title"]
+            changes["channels"] = sorted({channel for part in parts for channel in part["channels"]})
+            changes.update(sessions=[part["sessions"][0] for part in parts], opened_at=parts[0]["opened_at"])
+        if closed:
+            steps = changes["next_steps"] = [step for step in self.next_steps if hashed(step) not in closed]
+            if not steps:
+                self.is_open, self.finished = False, max(closed.values())
+                changes["closed_at"] = self.finished
+        if fact:
+            left = {hashed(step).decode() for step in changes.get("next_steps", self.next_steps)}
+            if fact["status"] == CLOSED and left <= {*fact["dismissed"]}:
+                self.is_open, self.finished = False, max(fact["at"], self.last_activity)
+                changes["closed_at"] = self.finished
+            elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
+                self.is_open = True
+            changes.update({"title": fact["title"]} if fact["title"] else {})
+        if changes or self.is_open != (status == OPEN):
+            self.fields.update(changes, status=self.state)
+            self.title = self.fields["title"]
+            self.text = jsontext.compact(self.fields).encode("utf-8", "replace")
 
     @property
     def state(self) -> str:
@@ -112,7 +113,7 @@ class Thread:
 def load(project_dir: str) -> list[Thread]:
     """The threads of all episodes, newest first."""
     chains = chained(project_dir, load_rows(project_dir, load_cache(project_dir)))
-    return [each if isinstance(each, Thread) else Thread(each) for each in chains]
+    return [each if isinstance(each, Thread) else Thread([each], False) for each in chains]
 
 
 def chained(project_dir: str, rows: list[Row]) -> list[Thread | Row]:
@@ -133,19 +134,9 @@ def chained(project_dir: str, rows: list[Row]) -> list[Thread | Row]:
         row = chain[0]
         if row[3] in (CLOSED, IDLE) and len(chain) == 1 and thread not in facts:
             threads.append(row)
-            continue
-        each = Thread(row)
-        threads.append(each)
-        if len(chain) > 1:
-            each.join(sorted(chain))
-        if row.status == ASKED and last == {thread}:
-            each.is_open = True
-            each.update(status=OPEN)
-        closed = {step: done[step] for step in row.steps.split() if done.get(step, "") >= row.ended}
-        if closed:
-            each.close_steps(closed)
-        if thread in facts:
-            each.obey(facts[thread])
+        else:
+            closed = {step: done[step] for step in row.steps.split() if done.get(step, "") >= row.ended}
+            threads.append(Thread(chain, last == {thread}, closed, facts.get(thread)))
     return threads
 
 
