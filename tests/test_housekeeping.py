@@ -37,20 +37,6 @@ def test_stray_temporaries_go_and_fresh_ones_stay(life: Life) -> None:
     assert foreign.exists()
 
 
-def test_lock_files_of_ended_sessions_go(life: Life) -> None:
-    life.start()
-    stale = aged(life.project / "STATE" / "live" / "dead.lock", 7200)
-    held = aged(life.project / "STATE" / "live" / "held.lock", 7200)
-    with support.hold_lock(held) as holder:
-        os.utime(held, (time.time() - 7200, time.time() - 7200))
-        an_hour_passes(life)
-        life.start("resume")
-        assert held.exists()
-        holder.kill()
-    assert not stale.exists()
-    assert (life.project / "STATE" / "live" / (life.session.id + ".lock")).exists()
-
-
 def test_stale_async_tasks_go(life: Life, tmp_path: Path) -> None:
     tasks = life.cwd / ".claude" / "async-tasks"
     old = aged(tasks / "a.json", 8 * 86400)

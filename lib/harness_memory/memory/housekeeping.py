@@ -6,7 +6,6 @@ import os
 import time
 
 from ..base import clock, files, health, settings
-from ..base.lock import Lock
 from ..session import sessions
 
 TYPE_CHECKING = False
@@ -103,7 +102,7 @@ def _list_notes(context: Context, now: float, config: Config) -> None:
 
 
 def _remove_strays(context: Context, now: float, config: Config) -> None:
-    """Remove temporary files of killed writers, and lock files of sessions that ended."""
+    """Remove temporary files of killed writers."""
     names = (settings.USER_DIR, settings.ARCHIVE_DIR, settings.HEALTH_DIR)
     homes = [context.project_dir, *(os.path.join(context.store_root, name) for name in names)]
     parts = [path for home in homes for path in files.folders(home)]
@@ -112,13 +111,6 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
     recent = [path for day in days for path in files.folders(day)]
     for folder in (context.store_root, *homes, *parts, *inner, *recent):
         files.remove_temporaries(folder, now - settings.STRAY_FILE_SECONDS)
-    live = os.path.join(context.project_dir, settings.STATE_DIR, settings.LIVE_DIR)
-    for path in (os.path.join(live, name) for name in files.names(live)):
-        is_left = path.endswith(settings.LOCK_SUFFIX) and abs(now - files.modified(path)) > settings.STRAY_FILE_SECONDS
-        if is_left and not os.path.exists(path[: -len(settings.LOCK_SUFFIX)] + ".json"):
-            lock = Lock(path, 0)
-            with lock:
-                lock.discard()  # nothing, when another process holds it
 
 
 def _remove_async_tasks(context: Context, now: float, config: Config) -> None:

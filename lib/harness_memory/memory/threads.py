@@ -55,14 +55,8 @@ class Thread:
 
     __slots__ = ("fields", "finished", "id", "is_open", "is_work", "last_activity", "text", "title")
 
-    def __init__(
-        self,
-        chain: list[Row],
-        is_last: bool,
-        closed: dict[bytes, str] | None = None,
-        fact: dict[str, Any] | None = None,
-    ) -> None:
-        """The thread of these sessions, the latest first; `closed`: when later ones said that they have done a step."""
+    def __init__(self, chain: list[Row], is_last: bool, closed: dict[bytes, str], fact: Any = None) -> None:
+        """The thread of sessions, the latest first. `closed`: when later ones said that they did a step."""
         _, self.id, ended, status, self.title, self.text = chain[0][:6]
         self.last_activity: str = ended
         self.finished: str = ended
@@ -113,7 +107,7 @@ class Thread:
 def load(project_dir: str) -> list[Thread]:
     """The threads of all episodes, newest first."""
     chains = chained(project_dir, load_rows(project_dir, load_cache(project_dir)))
-    return [each if isinstance(each, Thread) else Thread([each], False) for each in chains]
+    return [each if isinstance(each, Thread) else Thread([each], False, {}) for each in chains]
 
 
 def chained(project_dir: str, rows: list[Row]) -> list[Thread | Row]:
