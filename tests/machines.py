@@ -52,13 +52,8 @@ class Machine(World):
                 name = str(path).replace(session.id[:8], own[:8]).replace(started[:10], start[:10])
                 name = name.replace(started.replace(":", ""), start.replace(":", ""))
                 name = name.replace(started.replace(":", "")[10:], start.replace(":", "")[10:])
-                for old, new in (
-                    (session.id, own),
-                    (session.id[:8], own[:8]),
-                    (started, start),
-                    (started[:10], start[:10]),
-                ):
-                    text = text.replace(old, new)
+                text = text.replace(session.id, own).replace(session.id[:8], own[:8])
+                text = text.replace(started, start).replace(started[:10], start[:10])
                 files.write(name, text)
         assert self.memory("rebuild").code == 0
 

@@ -367,10 +367,7 @@ def test_projects_can_be_left_out(pair: list[Machine], tmp_path: Path) -> None:
     one, two = pair
     one.live(3)
     other = support.make_repo(tmp_path / "one" / "diary", "git@example.org:me/diary.git")
-    session = support.Session(other, one.home)
-    session.transcript().turn("Dear diary", "This is private, all of it.")
-    support.run_hook("session_start", session.start(), home=one.home, env=session.environment())
-    support.run_hook("stop", session.stop("This is private, all of it."), home=one.home, env=session.environment())
+    World(one.home, other).work("Dear diary", "This is private, all of it.")
     assert one.memory("sync", "exclude", "diary").code == 0  # before anything is sent
     one.sync("init", str(one.remote))
     two.sync()
