@@ -1,12 +1,14 @@
-"""`harness memory <verb>` and `harness guard <verb>`, as the table `verbs.txt` describes them.
+"""`harness memory <verb>` and `harness guard <verb>`: from the words of a command line to a function.
 
-    family: group of `--help`
-      verb [action]  module.function  what it is for
-        [attribute:] NAMES VALUE  an option or argument, and what it means
-        @name                     the options of a row of the family "shared"
-        > a line of a longer description
-        $ an example
-        text only                 it has no --json
+The table `verbs.txt` is the command line, as `base/tables` reads it; ⇥ is a tab:
+
+    [family: group of `--help`]
+    verb [action] ⇥ module.function ⇥ what it is for
+    ⇥ [attribute:] NAMES VALUE ⇥ an option or argument, and what it means
+    ⇥ @name         the options of the section of that name
+    ⇥ > a line of a longer description
+    ⇥ $ an example
+    ⇥ ! no --json
 
 The first action of a verb is its default. Without a name it is an argument, without a value a flag. VALUE is one of:
 
@@ -17,16 +19,19 @@ Exit codes: 0 done, 1 problems found, 2 could not be done.
 
 from __future__ import annotations
 
+import argparse
 import difflib
-import re
+import shlex
+import time
 from importlib import import_module
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
+from ..base import settings, tables
 from . import output
 
 _FAMILIES = ("memory", "guard")
+_TABLE = tables.read(__file__.replace("__init__.py", "verbs.txt"))
 
 
 class Row(NamedTuple):
@@ -35,29 +40,27 @@ class Row(NamedTuple):
     name: str
     function: str
     what: str
-    details: list[str]
+    details: list[list[str]]
 
     def lines(self, sign: str) -> list[str]:
         """The details that begin with a sign."""
-        return [detail[2:] for detail in self.details if detail.startswith(sign)]
+        return [detail[2:] for detail, *_ in self.details if detail[0] == sign]
 
 
 def _load() -> dict[str, dict[str, list[Row]]]:
     families: dict[str, dict[str, list[Row]]] = {}
-    for text in (Path(__file__).parent / "verbs.txt").read_text("utf-8").splitlines():
-        if not text.startswith(" "):
-            family, _, title = text.partition(": ")
-            group = families.setdefault(family, {}).setdefault(title, [])
-        elif text.startswith("    "):
-            group[-1].details.append(text.strip())
-        else:
-            name, function, what = [*re.split("  +", text.strip()), "", ""][:3]
-            group.append(Row(name, function, what, []))
+    for head, lines in _TABLE.items():
+        family, is_group, title = head.partition(": ")
+        rows: list[Row] = families.setdefault(family, {}).setdefault(title, []) if is_group else []
+        for name, *fields in lines if is_group else ():
+            if name:
+                rows.append(Row(name, *fields, []))  # type: ignore[arg-type]
+            else:
+                rows[-1].details.extend(_TABLE.get(fields[0], [fields]))
     return families
 
 
 GROUPS = _load()
-SHARED = {"@" + row.name: row.details for row in GROUPS.pop("shared")["options"]}
 
 
 def verbs(family: str) -> list[Row]:
@@ -65,9 +68,8 @@ def verbs(family: str) -> list[Row]:
 
 
 def rows(family: str, verb: str) -> list[Row]:
-    """A verb, and its actions if it has any, with all their options."""
-    own = [row for group in GROUPS[family].values() for row in group if row.name.split()[0] == verb]
-    return [row._replace(details=[line for each in row.details for line in SHARED.get(each, [each])]) for row in own]
+    """A verb, and its actions if it has any."""
+    return [row for group in GROUPS[family].values() for row in group if row.name.split()[0] == verb]
 
 
 def main(argv: list[str]) -> int:
@@ -76,13 +78,12 @@ def main(argv: list[str]) -> int:
 
 
 def _dispatch(argv: list[str]) -> int:
-    family, rest = (argv[0], argv[1:]) if argv and argv[0] in _FAMILIES else ("", argv)
-    word, rest = (rest[0], rest[1:]) if rest else ("", [])
-    if word == "help" and rest:
-        word, rest = rest[0], ["--help"]
+    family, words = (argv[0], argv[1:]) if argv and argv[0] in _FAMILIES else ("", argv)
+    word, *words = words or [""]
+    if word == "help" and words:
+        word, words = words[0], ["--help"]
     if word in [row.name for row in verbs(family)]:
-        arguments = import_module(".arguments", __name__)
-        return int(arguments.run(family, word, rest))
+        return _run(family, word, words)
     if word == "--version":
         print("harness-memory %s" % __version__)
         return 0
@@ -99,8 +100,119 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def guide(family: str) -> str:
-    about, *end = [line[2:] for line in SHARED["@" + family]]
+    (about,), *end = _TABLE["@" + family]
     lines = ["usage: harness %s <verb> [options]" % family, "", about, ""]
     for title, group in GROUPS[family].items():
         lines += [title + ":", *("  %-11s  %s" % (row.name, row.what) for row in group if " " not in row.name), ""]
-    return "\n".join([*lines, *end, ""])
+    return "\n".join([*lines, *(line for line, in end), ""])
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that prints an unknown argument safely."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(output.passage(message))
+
+
+def _run(family: str, verb: str, argv: list[str]) -> int:
+    """Parse the arguments of a verb, and run it."""
+    every, words = rows(family, verb), "harness %s " % family if family else "harness "
+    head, *actions = every
+    examples = [line for row in every for line in row.lines("$")] or [verb]
+    parser = Parser(
+        prog=words + verb,
+        description="\n".join(head.lines(">")) or head.what,
+        epilog="\n".join(["examples:", *("  " + words + each for each in examples)]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    if actions:
+        subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+        names = [row.name.split()[1] for row in actions]
+        for name, row in zip(names, actions):
+            _fill(subparsers.add_parser(name, help=row.what, description=row.what, allow_abbrev=False), row)
+        is_bare = not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help"))
+        argv = [*names[:1] * is_bare, *argv]
+    else:
+        _fill(parser, head)
+    call, unknown = parser.parse_known_args(argv, import_module(".call", __name__).Call())
+    if unknown:
+        hint = ". A command is one argument, in quotes: %s" % shlex.quote(" ".join(argv)) if family == "guard" else ""
+        parser.error("unrecognized arguments: %s%s" % (" ".join(unknown), hint))
+    module, _, function = call.run.partition(".")
+    return int(getattr(import_module("." + module, __name__), function)(call))
+
+
+def _fill(parser: argparse.ArgumentParser, row: Row) -> None:
+    where = parser.add_mutually_exclusive_group()
+    about = "the project in this directory (default: the current one)"
+    where.add_argument("--project", metavar="DIR", dest="folder", help=about)
+    for names, keywords in options(row.details):
+        (where if keywords["dest"] == "all_projects" else parser).add_argument(*names, **keywords)
+    if not row.lines("!"):
+        parser.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    parser.set_defaults(run=row.function)
+
+
+def options(details: list[list[str]] | None = None) -> list[tuple[list[str], dict[str, Any]]]:
+    """Options as for `add_argument`; those of install.py unless others are given."""
+    details = _TABLE["@install"] if details is None else details
+    return [_option(*detail) for detail in details if detail[0][0] not in ">$!"]
+
+
+def _option(words: str, about: str | None = None) -> tuple[list[str], dict[str, Any]]:
+    attribute, is_named, words = words.rpartition(": ")
+    names = [word for word in words.split() if word[0] == "-"]
+    value = words.split()[-1] if words.split()[len(names) :] else ""
+    kind, has_default, default = value.strip("[].!").partition("=")
+    keywords: dict[str, Any] = {"help": about, "dest": attribute if is_named else None if names else kind.lower()}
+    is_many, is_optional = "..." in value, value[:1] == "["
+    if not kind:
+        keywords.update({"action": "count", "default": 0} if is_many else {"action": "store_true"})
+        return names, keywords
+    keywords.update({"choices": kind.split("|")} if "|" in kind else _KINDS.get(kind, {"metavar": kind}))
+    if not names:
+        keywords["nargs"] = ("*" if is_many else "?") if is_optional else "+" if is_many else None
+    elif is_many:
+        keywords["action"] = "append"
+    elif is_optional:
+        keywords.update(nargs="?", const=default)
+    else:
+        keywords.update(default=default if has_default else None, required=value[-1] == "!")
+    return names, keywords
+
+
+def positive(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 10**9:
+        raise argparse.ArgumentTypeError("%r is not a positive number" % text)
+    return int(text)
+
+
+def words_in(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+def instant(text: str) -> float:
+    """The beginning of a local day, or a number of hours, days or weeks back from now."""
+    now, days, seconds = time.time(), {"today": 0, "yesterday": 1}, {"h": 3600, "d": 86400, "w": 7 * 86400}
+    if text in days:
+        text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
+    if text[:-1].isdecimal() and text[-1:] in seconds and len(text) < 8:
+        return now - int(text[:-1]) * seconds[text[-1]]
+    try:
+        return time.mktime(time.strptime(text, "%Y-%m-%d"))
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError("%r is not a date like 2026-11-16, today, 36h or 7d" % text) from None
+
+
+_KINDS: dict[str, dict[str, Any]] = {  # of values, by their names in the table
+    "N": {"type": positive, "metavar": "N"},
+    "DATE": {"type": instant, "metavar": "DATE"},
+    "1-5": {"type": int, "metavar": "1-5", "choices": range(1, 6)},
+    "TYPE": {"choices": settings.NOTE_TYPES},
+    "SCOPE": {"choices": settings.NOTE_SCOPES},
+    "HOW": {"choices": (*settings.ENFORCE, "off")},
+    **{name: {"type": words_in, "metavar": name} for name in ("FACT", "QUERY", "TASK", "TITLE", "WORDS")},
+}

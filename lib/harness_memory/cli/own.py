@@ -12,8 +12,7 @@ from ..base import invocation
 from ..memory import briefing
 from ..project import identity
 from ..setup import installation
-from . import GROUPS, rows, verbs
-from .arguments import options
+from . import GROUPS, options, rows, verbs
 from .call import Call, working_directory
 from .output import Refusal, count, line, passage, short
 
@@ -89,7 +88,7 @@ def _words(family: str, verb: str) -> Iterator[str]:
     """The actions, options and choices of a verb."""
     head, *actions = rows(family, verb)
     yield from [row.name.split()[1] for row in actions]
-    pairs = [pair for row in (head, *actions) for pair in options(row)]
+    pairs = [pair for row in (head, *actions) for pair in options(row.details)]
     words = [str(word) for names, keywords in pairs for word in names or keywords.get("choices", ())]
     yield from dict.fromkeys(word for word in words if word[0] != "-" or word[1] == "-")
     yield from ("--project", "--json")

@@ -9,7 +9,7 @@ import sys
 
 from .. import __version__, cli
 from ..base import files, invocation, settings
-from ..cli import arguments, call, output
+from ..cli import call, output
 from ..cli.output import Refusal
 from . import installation, selftest, settingsfile
 from .installation import Installation
@@ -25,12 +25,12 @@ def main(argv: list[str]) -> int:
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
-    parser = arguments.Parser(
+    parser = cli.Parser(
         prog="install.py",
         description="Give Claude Code a memory across sessions: add hooks to its settings, and prove that they run.",
         epilog="Running it again repairs or upgrades an install and changes nothing else.",
     )
-    for names, keywords in arguments.options(cli.Row("install.py", "", "", cli.SHARED["@install"])):
+    for names, keywords in cli.options():
         parser.add_argument(*names, **keywords)
     parser.add_argument("--version", action="version", version="harness-memory %s" % __version__)
     args = parser.parse_args(argv)
