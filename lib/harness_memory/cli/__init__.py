@@ -54,7 +54,7 @@ def _load() -> dict[str, dict[str, list[Row]]]:
         rows: list[Row] = families.setdefault(family, {}).setdefault(title, []) if is_group else []
         for name, *fields in lines if is_group else ():
             if name:
-                rows.append(Row(name, *fields, []))  # type: ignore[arg-type]
+                rows.append(Row(name, fields[0], fields[1], []))
             else:
                 rows[-1].details.extend(_TABLE.get(fields[0], [fields]))
     return families
@@ -104,7 +104,7 @@ def guide(family: str) -> str:
     lines = ["usage: harness %s <verb> [options]" % family, "", about, ""]
     for title, group in GROUPS[family].items():
         lines += [title + ":", *("  %-11s  %s" % (row.name, row.what) for row in group if " " not in row.name), ""]
-    return "\n".join([*lines, *(line for line, in end), ""])
+    return "\n".join([*lines, *(line for (line,) in end), ""])
 
 
 class Parser(argparse.ArgumentParser):
@@ -194,13 +194,15 @@ def words_in(text: str) -> str:
     return text
 
 
-def instant(text: str) -> float:
-    """The beginning of a local day, or a number of hours, days or weeks back from now."""
-    now, days, seconds = time.time(), {"today": 0, "yesterday": 1}, {"h": 3600, "d": 86400, "w": 7 * 86400}
-    if text in days:
-        text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
-    if text[:-1].isdecimal() and text[-1:] in seconds and len(text) < 8:
-        return now - int(text[:-1]) * seconds[text[-1]]
+def instant(text: str, *, is_whole: bool = False) -> float:
+    """The beginning of a local day, or a number of hours, days or weeks back from now, or from a day's beginning."""
+    back = {"today": "0d", "yesterday": "1d"}.get(text, text)
+    seconds = {"h": 3600, "d": 86400, "w": 7 * 86400}.get(back[-1:])
+    if seconds and back[:-1].isdecimal() and len(back) < 8:
+        then = time.time() - int(back[:-1]) * seconds
+        if back == text and not is_whole:
+            return then
+        text = time.strftime("%Y-%m-%d", time.localtime(then))
     try:
         return time.mktime(time.strptime(text, "%Y-%m-%d"))
     except (ValueError, OverflowError):

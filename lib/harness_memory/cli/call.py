@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import sys
 import time
@@ -31,35 +32,40 @@ class Call(argparse.Namespace):
     json = False
     damaged: Sequence[OSError] = ()  # archives
 
-    def answer(self, value: Any, lines: Iterable[str] | None = None, code: int = 0) -> int:
+    def answer(
+        self,
+        value: Any,
+        lines: Iterable[str] | None = None,
+        code: int = 0,
+        is_hit: Callable[[str], bool] | None = None,
+    ) -> int:
         """Print the value for scripts, or for a person the lines or else its fields; the exit code."""
-        output.emit(value, None if self.json else output.page(value) if lines is None else lines)
+        if self.json:
+            print(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))  # all in ASCII: harmless in a terminal
+        else:
+            output.show(output.page(value) if lines is None else lines, is_hit)
         return code
 
     def listing(
         self,
         head: str,
-        items: Sequence[Item],
-        row: Callable[[Item], dict[str, Any]],
+        items: Sequence[Any],
         none: str,
+        row: Callable[[Any], dict[str, Any]] = dict,
         after: Sequence[str] = (),
         is_hit: Callable[[str], bool] | None = None,
     ) -> int:
         """A table of at most `--limit` items; `row` is an item for scripts.
 
-        A word of `head` is a column: its title and, where another, `=key` of the row; `#` marks numbers.
+        A word of `head` is a column: its title and, where another, `=key` of the row.
         """
         rows = [row(item) for item in items[: getattr(self, "limit", None)]]
-        titles, keys = zip(*(word.partition("=")[::2] for word in head.split()))
-        keys = [key or title.strip("#").lower() for title, key in zip(titles, keys)]
-        right = tuple(place for place, title in enumerate(titles) if title[0] == "#")
-        cells = [[output.cell(each[key]) for key in keys] for each in rows]
-        lines = output.table([[title.strip("#") or "#" for title in titles], *cells], right, is_cut=True)
-        lines = lines if rows else [none]
+        columns = [(title, key or title.lower()) for title, _, key in (word.partition("=") for word in head.split())]
+        cells = [[output.cell(each[key]) for _, key in columns] for each in rows]
+        lines = output.table([[title for title, _ in columns], *cells], is_cut=True) if rows else [none]
         if len(items) > len(rows):
             lines.append("%d more: --limit %d" % (len(items) - len(rows), len(items)))
-        output.emit(rows, None if self.json else [*lines, *after], is_hit)
-        return 0
+        return self.answer(rows, [*lines, *after], is_hit=is_hit)
 
     # Which memory --------------------------------------------------------------------------------
     @cached_property
@@ -74,14 +80,19 @@ class Call(argparse.Namespace):
         return path
 
     @cached_property
+    def caller(self) -> str:
+        """Claude's id of the session that calls us; "" outside of one."""
+        return os.environ.get(settings.ENV_SESSION_ID, "")
+
+    @cached_property
     def directory(self) -> str:
         if self.folder is not None:
             path: str = os.path.abspath(os.path.expanduser(self.folder))
             if not os.path.isdir(path):
                 raise Refusal("--project %s: no such directory" % self.folder)
             return path
-        present = os.environ.get(settings.ENV_SESSION_ID, "")  # a session acts on its own project
-        launch = sessions.find_marker(self.root, present)[1].get("launch") if present else ""
+        # A session acts on its own project, wherever its shell is.
+        launch = sessions.find_marker(self.root, self.caller)[1].get("launch") if self.caller else ""
         return str(launch or os.environ.get(settings.ENV_PROJECT_DIR) or working_directory())
 
     @cached_property
@@ -124,11 +135,11 @@ class Call(argparse.Namespace):
     @property
     def last(self) -> Record | None:
         """The session that worked last. Inside Claude Code the present session is never the one that is meant."""
-        every, present = self.records, os.environ.get(settings.ENV_SESSION_ID, "")
+        every = self.records
         # Of many sessions only those are read that began or were written last: a resumed one began long ago.
         written = sorted(every, key=lambda record: max(map(files.modified, record.paths.values()), default=0.0))
         recent = {*every[:_RECENT], *written[-_RECENT:]}
-        others = [record for record in recent if not present or record.claude_id != present]
+        others = [record for record in recent if not self.caller or record.claude_id != self.caller]
         return max(others, key=lambda record: (record.seen, record.started), default=None)
 
     def find_session(self, word: str) -> Record:
@@ -147,15 +158,13 @@ class Call(argparse.Namespace):
     @cached_property
     def current(self) -> sessions.Session | None:
         """The session that calls us."""
-        claude_id = os.environ.get(settings.ENV_SESSION_ID, "")
-        marker = sessions.read_marker(self.project.dir, claude_id) if claude_id else {}
+        marker = sessions.read_marker(self.project.dir, self.caller) if self.caller else {}
         return sessions.at_marker(self.project.dir, marker) if marker.get("claude_session") else None
 
     @property
     def present(self) -> str:
-        """The short id of the session that calls us; "" outside of one."""
-        claude_id = os.environ.get(settings.ENV_SESSION_ID, "")
-        return self.current.id if self.current else claude_id and sessions.safe_id(claude_id)[:8]
+        """Its short id; "" outside of one."""
+        return self.current.id if self.current else self.caller and sessions.safe_id(self.caller)[:8]
 
     @cached_property
     def archived(self) -> list[Archived]:
@@ -180,15 +189,15 @@ class Call(argparse.Namespace):
 
     def running(self, word: str | None) -> str:
         """Claude's id of the session to write to: by name, else the present, else the only one that runs here."""
-        present, markers = os.environ.get(settings.ENV_SESSION_ID, ""), sessions.live_markers(self.project.dir)
+        markers = sessions.live_markers(self.project.dir)
         live = [str(each["claude_session"]) for each in markers if liveness.is_alive(each["process"]) is not False]
         if word:
-            ids = {present, *live, *(record.claude_id for record in self.records if record.meta)}
+            ids = {self.caller, *live, *(record.claude_id for record in self.records if record.meta)}
             return str(one(word, ids - {""}, lambda id: (id,), "session", "list"))
-        if not present and len(live) != 1:
+        if not self.caller and len(live) != 1:
             what = ", ".join(id[:8] for id in live) or "none"
             raise Refusal("which session? Running here: %s. Nothing was recorded. Name it: --session ID" % what)
-        return present or live[0]
+        return self.caller or live[0]
 
     # Which note ----------------------------------------------------------------------------------
     @cached_property

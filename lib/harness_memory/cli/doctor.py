@@ -19,9 +19,9 @@ from ..recall import cache
 from ..session import episode, sessions
 from . import installs
 from .call import Call
-from .output import ago, by_remedy, count, line, local, page, short, some, table
-from .sync import summary as sync_summary
-from .work import open_items
+from .output import ago, count, findings, line, local, page, short, some, table
+from .share import summary as sync_summary
+from .work import open_items, shown
 
 _SHOWN = 5
 _WRONG = (checks.DAMAGED, checks.MODE)
@@ -42,15 +42,16 @@ class Check(NamedTuple):
 
 
 def doctor(call: Call) -> int:
-    rows, lines = [], []
+    rows: list[dict[str, Any]] = []
+    lines = []
     for check in _checks(call):
         rows.append({"mark": check.mark.lower(), **check._asdict(), "remedy": check.remedy or None})
         lines.append("%-4s  %-9s %s" % (check.mark, check.topic, check.text))
-        lines += ["%16s%s" % ("", detail) for detail in some(check.details, _SHOWN)]
-        lines += ["%16s-> %s" % ("", check.remedy)] if check.remedy else []
+        details = some(check.details, _SHOWN) + ["-> " + check.remedy] * bool(check.remedy)
+        lines += [" " * 16 + detail for detail in details]
     problems = sum(row["mark"] != "ok" for row in rows)
     lines += ["", "%s found." % count(problems, "problem") if problems else "All well."]
-    return call.answer({"healthy": not problems, "version": __version__, "checks": rows}, lines, 1 if problems else 0)
+    return call.answer({"healthy": not problems, "version": __version__, "checks": rows}, lines, min(problems, 1))
 
 
 def _checks(call: Call) -> Iterator[Check]:
@@ -58,8 +59,8 @@ def _checks(call: Call) -> Iterator[Check]:
     python = "%d.%d.%d" % sys.version_info[:3]
     yield Check("version", "Harness Memory %s, Python %s (%s)" % (__version__, python, sys.executable))
     if config.is_off(os.environ):
-        setting = "%s=%s" % (settings.ENV_SWITCH, os.environ[settings.ENV_SWITCH])
-        yield Check("switch", "%s in the environment: checkpoints are refused, hooks run" % setting, "unset it")
+        text = "%s is off in the environment: checkpoints are refused, hooks run" % settings.ENV_SWITCH
+        yield Check("switch", text, "unset it")
     yield from health_checks(call)
     is_usable = not os.path.lexists(root) or (os.path.isdir(root) and os.access(root, os.W_OK | os.X_OK))
     text = count(len(call.all_dirs), "project") if is_usable else "cannot be written"
@@ -67,11 +68,13 @@ def _checks(call: Call) -> Iterator[Check]:
     yield Check("store", "%s: %s" % (short(root), text), remedy, is_fatal=True)
     for problem in config.load(root).problems:
         yield Check("config", problem, "correct or delete the file")
-    recent = [(each, clock.parse(each.get("at")) or 0.0) for each in reversed(health.failures(root))]
-    recent = [(each, at) for each, at in recent if call.now - at < installs.RECENT_SECONDS]
-    details = ["%s: %s (%s)" % (each.get("event"), line(each.get("error"))[:300], ago(at)) for each, at in recent]
-    remedy = "read and then delete the files in %s" % short(health.failures_dir(root)) if recent else ""
-    yield Check("failures", "%s in the last 7 days" % count(len(recent), "failed run"), remedy, details)
+    details = []
+    for each in reversed(health.failures(root)):
+        at = clock.parse(each.get("at")) or 0.0
+        if call.now - at < installs.RECENT_SECONDS:
+            details.append("%s: %s (%s)" % (each.get("event"), line(each.get("error"))[:300], ago(at)))
+    remedy = "read and then delete the files in %s" % short(health.failures_dir(root)) if details else ""
+    yield Check("failures", "%s in the last 7 days" % count(len(details), "failed run"), remedy, details)
     # Settings have checks of their own.
     wrong = [each for each in _findings(call, call.all_dirs, with_views=False) if each.kind in _WRONG]
     wrong = [each for each in wrong if not each.file.endswith((settings.CONFIG_FILE, settings.GUARD_FILE))]
@@ -95,9 +98,9 @@ def health_checks(call: Call) -> Iterator[Check]:
     for install in every:
         version, path = install.record.get("version"), short(install.path)
         how = "plugin" if install.is_plugin else count(len(install.hooks), "hook")
-        text = "%s: %s, %s" % (path, how, "version %s" % version if version else "entered by hand")
-        text = "%s: %s" % (path, install.problems[0]) if install.problems else text
-        text = text if install.is_read_here else "not on here, only in " + text
+        text = "%s, %s" % (how, "version %s" % version if version else "entered by hand")
+        text = "%s: %s" % (path, install.problems[0] if install.problems else text)
+        text = "not on here, only in " * (not install.is_read_here) + text
         yield Check("install", text, install.remedy if install.problems else "", install.problems, is_fatal=True)
     here = [install for install in every if install.is_read_here and install.hooks]
     if len(here) > 1 and any(install.is_plugin for install in here):
@@ -121,15 +124,13 @@ def health_checks(call: Call) -> Iterator[Check]:
 
 
 def _findings(call: Call, dirs: list[str], with_views: bool = True) -> list[checks.Finding]:
-    findings = [*checks.check_store(call.root)] if os.path.isdir(call.root) else []
-    return findings + [each for path in dirs for each in checks.check_project(path, with_views=with_views)]
+    found = [*checks.check_store(call.root)] if os.path.isdir(call.root) else []
+    return found + [each for path in dirs for each in checks.check_project(path, with_views=with_views)]
 
 
 def rebuild(call: Call) -> int:
     dirs = [path for path in call.dirs if os.path.isdir(path)]
-    changed: dict[str, list[str]] = {}
-    for path in dirs:
-        changed[path] = views.rebuild(path, 10.0)
+    changed = {path: views.rebuild(path, 10.0) for path in dirs}
     for shelf in (*(notebook.Shelf("project", path) for path in dirs), notebook.user_shelf(call.root)):
         if os.path.isdir(shelf.folder):
             with shelf:
@@ -142,14 +143,13 @@ def rebuild(call: Call) -> int:
 
 
 def verify(call: Call) -> int:
-    dirs, findings = call.dirs, _findings(call, call.dirs)
+    dirs, found = call.dirs, _findings(call, call.dirs)
     lines = ["%s: every file is valid." % (short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project"))]
-    if findings:
-        places = ["%s %s" % (os.path.relpath(each.file, os.path.realpath(call.root)), each.what) for each in findings]
-        lines = ["%s in %s" % (count(len(findings), "finding"), short(call.root))]
-        lines += by_remedy(zip(places, [each.remedy for each in findings]), _SHOWN)
+    if found:
+        lines = ["%s in %s" % (count(len(found), "finding"), short(call.root))]
+        lines += findings(found, os.path.realpath(call.root))
     value = {"store": call.root, "projects": [*map(os.path.basename, dirs)]}
-    return call.answer({**value, "findings": [each._asdict() for each in findings]}, lines, 1 if findings else 0)
+    return call.answer({**value, "findings": [each._asdict() for each in found]}, lines, min(len(found), 1))
 
 
 def status(call: Call) -> int:
@@ -167,23 +167,22 @@ def status(call: Call) -> int:
         "health": [{key: getattr(check, key) for key in ("mark", "topic", "text")} for check in checks],
     }
     rows = [[each.mark, each.topic, line("; ".join(filter(None, each[1:3])))] for each in checks]
-    return call.answer(facts, [*page(_shown(facts)), "", *table(rows)])
+    return call.answer(facts, [*_page(facts), "", *table(rows)])
 
 
-def _shown(facts: dict[str, Any]) -> dict[str, Any]:
-    project, last, tasks = facts["project"], facts["last"], []
+def _page(facts: dict[str, Any]) -> list[str]:
+    project, last = facts["project"], facts["last"]
     counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "open_threads")]
     live = ["%s since %s: %s" % (each["id"], local(each["started"]), each["status"]) for each in facts["live"]]
-    for task in facts["in_progress"]:
-        title = ("* BLOCKED " if task["blockers"] else "* ") + task["title"]
-        tasks += [title, *some(["next: " + step for step in task["next_steps"]], 2)]
     parts = [local(last["started"]), last["id"], last["status"], last["branch"]] if last else []
-    return {
+    shown_items = [text for item in facts["in_progress"] for text in shown(item)]
+    rows = {
         "Project": project["name"] + (" (on %s)" % project["branch"] if project["branch"] else ""),
         "Folder": project["root"],
         "Memory": facts["memory"],
         "": ", ".join(counts) if os.path.isdir(facts["memory"]) else "nothing yet: it begins with the next session",
         "Now": some(live, _SHOWN) or "no session is running here",
-        "In progress": some(tasks, 3 * _SHOWN) or None,
+        "In progress": some(shown_items, 3 * _SHOWN) or None,
         "Last session": [" · ".join(filter(None, parts)), last["headline"]] if last else None,
     }
+    return page(rows)

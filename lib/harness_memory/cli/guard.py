@@ -1,4 +1,4 @@
-"""`harness guard`: would a call be stopped, which rules hold, does the guard answer; let one call pass."""
+"""`harness guard`: would a call be stopped, which rules hold, does it answer; let one call pass. `audit`: its trail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from typing import Any, Iterable
 
 from ..audit import trail
-from ..base import invocation, settings
+from ..base import clock, invocation, settings
 from ..guard import allowance, decision, expand, judge, match, policy, tools
 from ..guard import rules as tiers
 from ..guard.policy import Policy
@@ -16,10 +16,11 @@ from ..guard.question import Environment, Question, findings, repository
 from ..guard.shell import plain
 from ..notes import binding
 from ..project import identity
+from ..session import episode
 from ..setup import selftest
 from . import installs
 from .call import Call, is_person
-from .output import Refusal, columns, confirm, cut, line, table
+from .output import Refusal, columns, confirm, cut, line, page, table
 
 _VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
 _STOPPED = ("asks", "denied")
@@ -31,9 +32,9 @@ def check(call: Call) -> int:
     facts = _facts(_question(call))
     rows = []
     for number, step in enumerate(facts["steps"], 1):
-        first, *details = [(key, line(text)) for key, text in step.items() if text]
-        rows += [["  %d" % number, first[1]], *(["", "%s  %s" % detail] for detail in details)]
-    steps = ["", "Understood as", *table(rows, right=(0,), is_cut=True)] if rows else []
+        (_, shown), *details = [(key, line(text)) for key, text in step.items() if text]
+        rows += [["%3d" % number, shown], *(["", "%s  %s" % detail] for detail in details)]
+    steps = ["", "Understood as", *table(rows, is_cut=True)] if rows else []
     unread = ["Could not be read: " + cut(line(part), columns() - 20) for part in facts["unread"]]
     lines = [*_verdict_lines(facts), *steps, *unread, *("Problem: " + problem for problem in facts["problems"])]
     return call.answer(facts, lines, 1 if facts["verdict"] in _STOPPED else 0)
@@ -42,18 +43,18 @@ def check(call: Call) -> int:
 def test(call: Call) -> int:
     guard = installs.guard(call, installs.find(call))
     if not guard.commands:
-        raise Refusal("no guard to test: it is %s. To add it, %s --guard" % (guard.line(), installs.INSTALL))
+        why = "the guard cannot be tested: it is %s, and no settings file here has its hook. To add it, %s --guard"
+        raise Refusal(why % (guard.line(), installs.INSTALL))
     trials = [each for command in guard.commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
     failed = [trial.problem for trial in trials if trial.problem]
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
-    after = ["", *map(line, failed), total]
-    head = "STATE TOOL EXPECTED GOT #MS=milliseconds CALL=about"
-    return call.listing(head, trials, _trial, total, after) or min(len(failed), 1)
 
+    def row(trial: selftest.Outcome) -> dict[str, Any]:
+        state = "FAIL" if trial.problem else "ok"
+        return {**trial._asdict(), "state": state, "milliseconds": round(trial.milliseconds)}
 
-def _trial(trial: selftest.Outcome) -> dict[str, Any]:
-    state = "FAIL" if trial.problem else "ok"
-    return {**trial._asdict(), "state": state, "milliseconds": round(trial.milliseconds)}
+    head = "STATE TOOL EXPECTED GOT MS=milliseconds CALL=about"
+    return call.listing(head, trials, "", row, ["", *map(line, failed), total]) or min(len(failed), 1)
 
 
 def allow_once(call: Call) -> int:
@@ -154,12 +155,11 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, str]], list
 
 
 def _verdict_lines(facts: dict[str, Any]) -> list[str]:
-    rows = [["Verdict", facts["verdict"]]]
+    rows = {"Verdict": facts["verdict"]}
     if facts["rule"]:
-        rows.append(["Rule", "%s (%s)" % (facts["rule"], facts["tier"])])
-        rows.append(["Reason", "`%s` %s" % (cut(line(facts["about"]), 2 * columns()), facts["reason"])])
-    rows += [["Instead", facts["remedy"]]] if facts["remedy"] else []
-    return table([[name, line(text)] for name, text in rows])
+        rows["Rule"] = "%(rule)s (%(tier)s)" % facts
+        rows["Reason"] = "`%s` %s" % (cut(line(facts["about"]), 2 * columns()), facts["reason"])
+    return page({**rows, "Instead": facts["remedy"]})
 
 
 def rules(call: Call) -> int:
@@ -184,5 +184,27 @@ def rules(call: Call) -> int:
         raise Refusal('unknown rule "%s". All of them: harness guard rules' % call.id)
     after, code = ["Problem: " + problem for problem in here.problems], min(len(here.problems), 1)
     if call.id is not None:
-        return call.answer(listed[0], [*table([[key, line(each)] for key, each in listed[0].items() if each]), *after])
-    return call.listing("ID TIER FROM=whose REASON", listed, lambda rule: rule, "", after) or code
+        return call.answer(listed[0], [*page(listed[0]), *after])
+    return call.listing("ID TIER FROM=whose REASON", listed, "", after=after) or code
+
+
+def show(call: Call) -> int:
+    """What was stopped and asked about."""
+    events = [*trail.events(call.project.dir)][::-1]
+    events = [event for event in events if (clock.parse(event["ts"]) or 0.0) >= (call.since or 0.0)]
+
+    def row(event: dict[str, Any]) -> dict[str, Any]:
+        about, why = event.get("command") or event.get("path") or "", event.get("reason") or ""
+        what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool")
+        return {"rule": None, "session": None, **event, "what": what, "id": str(event.get("session") or "")[:8]}
+
+    return call.listing("#=seq TIME=ts EVENT RULE SESSION=id WHAT", events, "No event.", row)
+
+
+def verify(call: Call) -> int:
+    findings, broken = trail.verify(call.project.dir, episode.audit_heads(call.project.dir)), None
+    if findings.problem:
+        broken = {"file": findings.path, "line": findings.line, "what": findings.problem, "remedy": trail.REMEDY}
+    value = {"chain": "broken" if broken else "whole", "events": findings.count, "head": findings.head or None}
+    # A writer that was killed left part of a line; no recorded event is lost by it.
+    return call.answer({**value, "torn_lines": findings.torn, "broken": broken}, code=1 if broken else 0)

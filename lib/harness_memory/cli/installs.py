@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 import time
-from typing import Any, NamedTuple
+from typing import Any, Iterator, NamedTuple
 
 from .. import __version__
 from ..base import files, invocation, settings
@@ -25,7 +25,9 @@ _PLUGIN = "harness-memory@"  # and the name of the marketplace: a key of the cli
 class Install:
     """A settings file, or the plugin's folder, with our hooks; it works when it has no problems."""
 
-    def __init__(self, path: str, record: dict[str, Any], is_plugin: bool = False, is_read_here: bool = True) -> None:
+    def __init__(
+        self, path: str, record: dict[str, Any], *, is_plugin: bool = False, is_read_here: bool = True
+    ) -> None:
         self.path, self.record, self.is_plugin, self.is_read_here = path, record, is_plugin, is_read_here
         self.hooks: list[settingsfile.Hook] = []
         self.problems: list[str] = []
@@ -42,57 +44,53 @@ def find(call: Call) -> list[Install]:
     home, records = os.path.expanduser("~"), {item["settings"]: item for item in installation.records(call.root)}
     places = [(scope, cwd) for scope in settingsfile.SCOPES for cwd in (call.directory, call.project.root)]
     here = [*dict.fromkeys(settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places)]
-    installs, switched = [], ""
+    installs: list[Install] = []
     plugins: dict[str, Any] = {}
+    off = (settingsfile.forbidden(), "ask whoever manages this computer to allow them")
     for path in dict.fromkeys((*records, *here)):
         install = Install(path, records.get(path, {}), is_read_here=path in here)
         try:
-            document = _examine(install, call.root)
-        except Refusal as error:
-            install.problems, document = ["cannot be used: %s" % error], {}
+            data, document = settingsfile.load(path)
+            install.hooks = settingsfile.hooks(document, invocation.tree())
+            install.problems += _problems(install, call.root, is_missing=data is None)
+        except (Refusal, ValueError) as error:
+            document = {}
+            install.problems.append("cannot be used: %s" % error)
         installs += [install] if install.record or install.hooks or install.problems else []
         if install.is_read_here:  # of plugins, the last file that mentions one decides
             plugins.update(document.get("enabledPlugins") or {})
-            switched = path if settingsfile.disables_hooks(document) else switched
-    return [*installs, *(_plugin(key, switched) for key, on in plugins.items() if key.startswith(_PLUGIN) and on)]
+            if settingsfile.disables_hooks(document):
+                off = '"disableAllHooks" is set in %s' % path, 'remove "disableAllHooks" from that file'
+    installs += [_plugin(key) for key, is_on in plugins.items() if key.startswith(_PLUGIN) and is_on]
+    for install in installs:
+        if off[0] and install.hooks and install.is_read_here:
+            install.disable(*off)
+    return installs
 
 
-def _examine(install: Install, root: str) -> dict[str, Any]:
-    """Note what is wrong with our hooks in a settings file; its content."""
-    data, document = settingsfile.load(install.path)
-    install.hooks = settingsfile.hooks(document, invocation.tree())
+def _problems(install: Install, root: str, *, is_missing: bool) -> Iterator[str]:
+    """What is wrong with our hooks in a settings file."""
+    missing = {event for event, _, _ in settingsfile.HOOKS} - {hook.event for hook in install.hooks}
     if not install.hooks:
-        gone = "is gone" if data is None else "does not hold our hooks any more"
-        install.problems = [gone] if install.record else []
-        return document
-    missing = [event for event, _, _ in settingsfile.HOOKS if event not in {hook.event for hook in install.hooks}]
-    install.problems += ["no hook for %s" % ", ".join(missing)] if missing else []
-    for word in sorted({word for hook in install.hooks for word in _words(hook.command)}):
+        yield from ["is gone" if is_missing else "does not hold our hooks any more"] * bool(install.record)
+        return
+    if missing:
+        yield "no hook for %s" % ", ".join(sorted(missing))
+    words = {word.rstrip(";") for hook in install.hooks for word in shlex.split(hook.command, comments=True)}
+    for word in sorted(words):
         name, _, value = word.partition("=") if word[1:2] == "=" or word.startswith(PIN) else ("", "", word)
         if name in ("", "p", "s") and os.path.isabs(value) and not os.path.isfile(value):
-            install.problems.append("%s is gone" % value)
-            install.is_disabled = install.is_disabled or value.endswith(".py")  # without its Python, it takes another
+            install.is_disabled |= value.endswith(".py")  # without its Python, it takes another
+            yield "%s is gone" % value
         elif name in ("m", PIN[:-1]) and value != "$m" and os.path.realpath(value) != os.path.realpath(root):
-            install.problems.append("hooks keep the memory in %s, commands read %s" % (value, root))
-    if settingsfile.disables_hooks(document):
-        install.disable('"disableAllHooks" is set in this file', 'remove "disableAllHooks" from the file')
-    if forbidden := settingsfile.forbidden():
-        install.disable(forbidden, "ask whoever manages this computer to allow them")
+            yield "hooks keep the memory in %s, commands read %s" % (value, root)
     version = install.record.get("version", __version__)
     if version != __version__:
-        install.problems.append("installed by version %s, this is %s" % (version, __version__))
-    return document
+        yield "installed by version %s, this is %s" % (version, __version__)
 
 
-def _words(command: str) -> list[str]:
-    try:
-        return [word.rstrip(";") for word in shlex.split(command, comments=True)]
-    except ValueError:
-        return []
-
-
-def _plugin(key: str, switched: str) -> Install:
-    """Our plugin as the client has installed it; `switched` is a settings file that disables hooks."""
+def _plugin(key: str) -> Install:
+    """Our plugin as the client has installed it."""
     config = os.path.dirname(settingsfile.locate("user", os.environ, os.path.expanduser("~"), ""))
     installed = files.load_json(os.path.join(config, "plugins", "installed_plugins.json"), {"plugins": {"*": [{}]}})
     place: dict[str, Any] = [{}, *(installed or {"plugins": {}})["plugins"].get(key, ())][-1]
@@ -101,11 +99,8 @@ def _plugin(key: str, switched: str) -> Install:
     if not os.path.isfile(launcher):
         remedy = "run: claude plugin install harness-memory --marketplace %s" % key[len(_PLUGIN) :]
         plugin.disable("the plugin is enabled, but %s is missing" % launcher, remedy)
-    if switched:
-        plugin.disable('"disableAllHooks" is set in %s' % switched, 'remove "disableAllHooks" from that file')
-    for event, script, _ in settingsfile.HOOKS:
-        command = "sh %s %s" % (invocation.quote(launcher), script[: -len(".py")])
-        plugin.hooks.append(settingsfile.Hook(event, "", command))
+    commands = [(event, "sh %s %s" % (invocation.quote(launcher), name[:-3])) for event, name, _ in settingsfile.HOOKS]
+    plugin.hooks = [settingsfile.Hook(event, "", command) for event, command in commands]
     return plugin
 
 
@@ -125,8 +120,8 @@ class Guard(NamedTuple):
 def guard(call: Call, installs: list[Install]) -> Guard:
     """The guard's state in a session that starts here."""
     problems, remedy = policy.load(call.root, call.directory).problems, INSTALL + " --guard"
-    here = [(each, hook) for each in installs if each.is_read_here for hook in each.hooks]
-    hooks = [(each, hook) for each, hook in here if hook.event == settingsfile.GUARD_EVENT]
+    hooks = [(each, hook) for each in installs if each.is_read_here for hook in each.hooks]
+    hooks = [(each, hook) for each, hook in hooks if hook.event == settingsfile.GUARD_EVENT]
     guarded = [(each, hook) for each, hook in hooks if hook.matcher != settingsfile.UNGUARDED]
     able = [(each, hook) for each, hook in guarded if not each.is_disabled]
     if able or (not installs and have_run_lately(call.root)):

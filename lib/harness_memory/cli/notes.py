@@ -1,7 +1,8 @@
-"""`remember`, `note` and `edit`: facts that people keep, one topic a file. Lint comments on all that is written."""
+"""Notes, facts that people keep: `remember`, `note`, `edit`; `lint` finds what is wrong, `compact` makes them fewer."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ..base import clock, files, settings
@@ -13,25 +14,21 @@ from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
 from . import pages
 from .call import Call, is_in_session
-from .output import Refusal, complain, count, emit_stored, has_input, short
+from .output import Refusal, complain, count, emit_stored, findings, has_input, short
 
 _RULE = ("enforce", *notes.PATTERNS)
+_UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
 
 
 def list_notes(call: Call) -> int:
-    return call.listing("NOTE TYPE KNOWN=day ABOUT=about", select(call), described, "No notes match.")
-
-
-def select(call: Call) -> list[Note]:
     """Notes that the options of a verb ask for, best rank first."""
-    wanted, selected = vars(call).get, []
-    for note in read_all(call.shelves):
-        is_wanted = wanted("type") in (None, note.type) and wanted("scope") in (None, note.scope)
-        day = clock.parse(note.day + "T00:00:00Z") or 0.0
-        is_in_time = day >= (wanted("since") or 0.0) - settings.DAY_SECONDS
-        is_unused = not wanted("unused") or note.is_old(call.now)
-        selected += [note] if is_wanted and is_in_time and is_unused else []
-    return sorted(selected, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
+    wanted = vars(call).get
+    kind, scope, since = wanted("type"), wanted("scope"), (wanted("since") or 0.0) - settings.DAY_SECONDS
+    every = [note for note in read_all(call.shelves) if kind in (None, note.type) and scope in (None, note.scope)]
+    every = [note for note in every if (clock.parse(note.day + "T00:00:00Z") or 0.0) >= since]
+    every = [note for note in every if note.is_old(call.now)] if wanted("unused") else every
+    every.sort(key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
+    return call.listing("NOTE TYPE KNOWN=day ABOUT=about", every, "No notes match.", described)
 
 
 def described(note: Note) -> dict[str, Any]:
@@ -117,11 +114,12 @@ def _apply_options(call: Call, made: Note) -> None:
         paths = [call.relative(file) for file in call.file]
         items = {**dict(zip(made.files, made.items("files"))), **{path: notes.stamped(path, root) for path in paths}}
         fields["files"] = [*items.values()]
-    for name, key in zip(("when", "after", "require"), notes.PATTERNS):
-        if getattr(call, name):
-            fields[key] = [*dict.fromkeys([*made.items(key), *map(one_line, getattr(call, name))])]
+    for key in notes.PATTERNS:
+        if getattr(call, key):
+            fields[key] = [*dict.fromkeys([*made.items(key), *map(one_line, getattr(call, key))])]
             if len(made.patterns(key)) < len(fields[key]):
-                raise Refusal('--%s is "command: git push" or "path: src/**"; nothing was written' % name)
+                kinds = '--when, --after and --require are "command: git push" or "path: src/**"'
+                raise Refusal(kinds + "; nothing was written")
     if call.enforce == "off":
         made.fields = {key: value for key, value in fields.items() if key not in _RULE}
     elif call.enforce or call.after or call.require:
@@ -144,22 +142,21 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, A
         made.fields["enforce"] = settings.ENFORCE[0]  # a step that the model asks for does not block its session
     shelf.put(made, call.now)
     saved = shelf.note(made.slug) or made
-    findings = [*lint.check_note(saved, call.project.root, call.now)]
-    findings += [each for each in lint.check_pairs(read_all(call.shelves), last=saved.ref) if each.file == saved.path]
+    found = [*lint.check_note(saved, call.project.root, call.now)]
+    found += [each for each in lint.check_pairs(read_all(call.shelves), last=saved.ref) if each.file == saved.path]
     when, after, step = (", ".join([each.partition(": ")[2] for each in saved.patterns(key)]) for key in notes.PATTERNS)
     verb = binding.VERBS.get(binding.firmness(saved), "")
     effect = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
     effect += ". After %s: %s" % (after, step) if verb and after and step else ""
     rows = ["%s in %s (%s)%s" % (done, saved.ref, count(len(saved.facts), "fact"), effect)]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
-    rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in findings]
-    return {**described(saved), "findings": [finding._asdict() for finding in findings]}, rows
+    rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in found]
+    return {**described(saved), "findings": [finding._asdict() for finding in found]}, rows
 
 
 def edit_note(call: Call) -> int:
     note = call.find_note(call.name, is_readable=True)
-    given = ("verified", "drop", "file", "when", "enforce", "after", "require", "description", "type")
-    if not any(getattr(call, name) for name in given):
+    if not any(map(vars(call).get, ("verified", "drop", "file", "description", "type", *_RULE))):
         return _edit_text(call, note, pages.standard_input("note edit NAME") if has_input() else "")
     with call.writing(note.scope) as shelf:
         note = call.find_note(note.ref, is_readable=True)  # as it is under the lock
@@ -213,3 +210,36 @@ def supersede(call: Call) -> int:
         new = call.find_note(new.ref, is_readable=True)
         new.fields["supersedes"] = [*dict.fromkeys([*new.items("supersedes"), old.slug])]
         return call.answer(*_saved(call, shelf, new, "%s is superseded: it stays on disk. Written" % old.ref))
+
+
+def lint_notes(call: Call) -> int:
+    fixed, rows = [], []
+    for shelf in [each for each in call.shelves if call.fix and each.scope != settings.TEAM_SCOPE and each.slugs()]:
+        with call.writing(shelf.scope) as shelf:
+            bound = [] if shelf.may_loosen else [note.slug for note in shelf.read() if binding.is_looser(note, None)]
+            for note in [note for note in shelf.read() if not note.is_unreadable and note.slug not in bound]:
+                done = lint.correct(note)
+                if done:
+                    fixed.append({"file": note.path, "done": done, "archived": shelf.put(note, call.now) or None})
+                    rows += ["Corrected %s:" % short(note.path), *("  " + what for what in done), ""]
+    found = lint.check(call.shelves, call.project.root, call.now)
+    safe = sum(finding.fixable for finding in found)
+    total = "%s in %s" % (count(len(found), "finding"), short(call.root))
+    total += "; --fix corrects %d" % safe if safe else ""
+    rows += [total, *findings(found, call.root)] if found else ["The notes are in order."]
+    return call.answer({"fixed": fixed, "findings": [each._asdict() for each in found]}, rows, 1 if found else 0)
+
+
+def compact(call: Call) -> int:
+    changes, archived, rows = [], [], ["A dry run: nothing is changed."] * call.dry_run
+    for shelf in [each for each in call.shelves if each.home and each.slugs()]:
+        changed, paths = lint.compact(shelf, call.now, is_dry_run=call.dry_run)
+        changes += [{"note": shelf.scope + "/" + slug, "what": what} for slug in changed for what in changed[slug]]
+        archived += paths
+    rows += ["  %(note)s %(what)s" % change for change in changes] or ["The notes are compact."]
+    folders = ", ".join(dict.fromkeys(short(os.path.dirname(path)) for path in archived))
+    rows += ["%s kept in %s" % (count(len(archived), "original"), folders)] if archived else []
+    undecided = [each for each in lint.check(call.shelves, call.project.root, call.now) if each.kind in _UNDECIDED]
+    rows += ["", "To decide:", *findings(undecided, call.root)] if undecided else []
+    value = {"changes": changes, "archived": archived, "needs_a_mind": [each._asdict() for each in undecided]}
+    return call.answer(value, rows, 1 if undecided else 0)

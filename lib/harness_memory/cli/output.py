@@ -7,7 +7,6 @@ Stored text may hold anything. Control characters, escape sequences and marks th
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import shutil
@@ -67,7 +66,8 @@ def run(work: Callable[[], int], program: str, *, refused: str, failed: str, sto
 
 def complain(message: str, program: str = "harness") -> None:
     sys.stdout.flush()
-    print("%s: %s" % (program, passage(message)), file=sys.stderr)
+    rows = passage("%s: %s" % (program, message)).split("\n")
+    print("\n".join(_folded(row, columns(sys.stderr)) for row in rows), file=sys.stderr)
 
 
 def has_input() -> bool:
@@ -93,12 +93,22 @@ def ask(question: str) -> str:
     return sys.stdin.readline().strip().lower()
 
 
-def emit(value: Any, lines: Iterable[str] | None, is_hit: Callable[[str], bool] | None = None) -> None:
-    """Print a value for scripts, or lines for a person, which may hold anything; a word that is a hit in bold."""
-    if lines is None:
-        print(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))  # all in ASCII: harmless in a terminal
-    else:
-        print("\n".join(_dressed(part, is_hit) for text in lines for part in passage(text).split("\n")))
+def show(lines: Iterable[str], is_hit: Callable[[str], bool] | None = None) -> None:
+    """Print lines, which may hold anything: on a terminal folded, states in colour, a word that is a hit in bold."""
+    for row in [_folded(row, columns()) for text in lines for row in passage(text).split("\n")]:
+        if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+            words = ["\x1b[1m%s\x1b[0m" % word if is_hit and is_hit(word) else word for word in row.split(" ")]
+            row = _STATES.sub(lambda at: "\x1b[%sm%s\x1b[0m" % (_COLOURS.get(at[0], "31"), at[0]), " ".join(words))
+        print(row)
+
+
+def _folded(text: str, edge: int) -> str:
+    """A line in several, below its last column, unless it is a command to copy; a path stays one word."""
+    if width(text) <= edge or "-> " in text:
+        return text
+    first, rest = (" " * len(part) for part in (text[: -len(text.lstrip())], (_HEAD.match(text) or [""])[0]))
+    wrapper = textwrap.TextWrapper(edge, first, rest, break_long_words=False, break_on_hyphens=False)
+    return wrapper.fill(text.lstrip())
 
 
 def emit_stored(data: bytes) -> int:
@@ -108,27 +118,13 @@ def emit_stored(data: bytes) -> int:
     return 0
 
 
-def _dressed(text: str, is_hit: Callable[[str], bool] | None) -> str:
-    """A line for a terminal: folded below its last column, unless it is a command to copy; states in colour."""
-    if not sys.stdout.isatty():
-        return text
-    if width(text) > columns() and "-> " not in text:
-        first, rest = (" " * len(part) for part in (text[: -len(text.lstrip())], (_HEAD.match(text) or [""])[0]))
-        options: Any = {"break_long_words": False, "break_on_hyphens": False}  # a path stays one word
-        text = textwrap.fill(text.lstrip(), columns(), initial_indent=first, subsequent_indent=rest, **options)
-    if os.environ.get("NO_COLOR"):
-        return text
-    if is_hit:
-        text = " ".join("\x1b[1m%s\x1b[0m" % word if is_hit(word) else word for word in text.split(" "))
-    return _STATES.sub(lambda match: "\x1b[%sm%s\x1b[0m" % (_COLOURS.get(match[0], "31"), match[0]), text)
-
-
-def by_remedy(findings: Iterable[tuple[str, str]], most: int) -> list[str]:
-    """(text, remedy) of findings as lines above their remedies, of many the first few."""
+def findings(found: Iterable[Any], root: str) -> list[str]:
+    """What lint or verify found, as lines above their remedies, of many the first few."""
     groups: dict[str, list[str]] = {}
-    for text, remedy in findings:
-        groups.setdefault(remedy, []).append("  " + line(text))
-    return [row for remedy, group in groups.items() for row in ("", *some(group, most, "  "), "  -> " + remedy)]
+    for each in found:
+        place = os.path.relpath(each.file, root) + (":%d" % each.line if hasattr(each, "line") else "")
+        groups.setdefault(each.remedy, []).append("  %s %s" % (place, line(each.what)))
+    return [row for remedy, group in groups.items() for row in ("", *some(group, 10, "  "), "  -> " + remedy)]
 
 
 def some(lines: list[str], most: int, indent: str = "") -> list[str]:
@@ -169,29 +165,29 @@ def cut(text: str, columns: int) -> str:
     return text.rstrip() + "…" if is_long else text
 
 
-def columns() -> int:
+def columns(stream: Any = None) -> int:
     # Python 3.8 passes on the 0 of a terminal without a size.
-    return (shutil.get_terminal_size().columns or 80) if sys.stdout.isatty() else 1000
+    return (shutil.get_terminal_size().columns or 80) if (stream or sys.stdout).isatty() else 1000
 
 
-def table(rows: Sequence[Sequence[object]], right: tuple[int, ...] = (), *, is_cut: bool = False) -> list[str]:
-    """Aligned columns, those of `right` to the right; the last may be cut at the edge of a terminal."""
+def table(rows: Sequence[Sequence[object]], *, is_cut: bool = False) -> list[str]:
+    """Aligned columns, numbers below a title to the right; the last may be cut at the edge of a terminal."""
     texts = [[passage(str(cell)).replace("\n", " ") for cell in row] for row in rows]
-    widths = [max(map(width, column)) for column in zip(*texts)]
+    every = [*zip(*texts)][:-1]
+    widths = [max(map(width, column)) for column in every]
+    right = [any(map(str.isdecimal, each[1:])) and {*"".join(each[1:])} <= {*"-0123456789"} for each in every]
     edge, lines = columns() if is_cut else sys.maxsize, []
-    free = [i for i in range(len(widths) - 1) if i not in right]
-    over = sum(widths[:-1]) + 2 * len(widths) - 2 + min(widths[-1], _LAST_COLUMNS) - edge
+    last = min(max(width(row[-1]) for row in texts), _LAST_COLUMNS)
+    over, free = sum(widths) + 2 * len(widths) + last - edge, [at for at, each in enumerate(right) if not each]
     if free and over > 0:
-        widest = max(free, key=lambda i: widths[i])
+        widest = max(free, key=lambda at: widths[at])
         widths[widest] = max(_LEAST_COLUMNS, widths[widest] - over)
-    for *cells, last in texts:
+    for row in texts:
         head = ""
-        for i, cell in enumerate(cells):
-            cell = cut(cell, widths[i])
-            space = " " * (widths[i] - width(cell))
-            head += (space + cell if i in right else cell + space) + "  "
-        last = " " * (widths[-1] - width(last)) + last if len(cells) in right else last
-        lines.append((head + cut(last, max(10, edge - width(head)))).rstrip())
+        for text, size, is_right in zip(row, widths, right):
+            space = " " * (size - width(cut(text, size)))
+            head += space * is_right + cut(text, size) + space * (not is_right) + "  "
+        lines.append((head + cut(row[-1], max(10, edge - width(head)))).rstrip())
     return lines
 
 
@@ -235,11 +231,6 @@ def local(iso: object) -> str:
     """`2026-11-16T06:00:48Z` in the person's own time."""
     seconds = clock.parse(iso)
     return line(iso or "-") if seconds is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
-
-
-def bars(numbers: Sequence[float], most: float) -> str:
-    """A small chart, a character for each number from 0 to `most`."""
-    return "".join("▁▂▃▄▅▆▇█"[round(number / most * 7)] for number in numbers)
 
 
 def count(number: int, noun: str) -> str:

@@ -113,7 +113,7 @@ def profiles(call: Call) -> int:
         return {"skill": skill, "file": path, "changed": clock.iso(files.modified(path)), "first": first}
 
     none = "No profiles yet. Write one: harness memory profile set SKILL < FILE"
-    return call.listing("SKILL CHANGED BEGINS=first", skills, row, none)
+    return call.listing("SKILL CHANGED BEGINS=first", skills, none, row)
 
 
 def show(call: Call) -> int:

@@ -1,4 +1,7 @@
-"""Which sessions the memory holds: `backfill` and `adopt` add some, `prune`, `archive` and `restore` move old ones."""
+"""Which sessions the memory holds: `backfill` and `adopt` add some, `prune`, `archive` and `restore` move old ones.
+
+`forget` removes sessions, notes or a text, shown first, from everywhere.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +11,37 @@ import os
 import time
 from typing import Any
 
-from ..base import clock, config, settings
+from ..audit import trail
+from ..base import clock, config, files, settings
 from ..memory import archive as archives
 from ..memory import backfill as backfills
-from ..memory import housekeeping, views
+from ..memory import forget as forgetting
+from ..memory import housekeeping, merge, views
+from ..memory.archive import Archived
 from ..memory.records import Record
+from ..notes import binding
+from ..notes import shelf as notebook
+from ..notes.note import Note
 from ..project import identity
 from ..session import sessions
-from .call import Call, is_in_session
-from .output import Refusal, count, short
+from .call import Call, is_in_session, is_person, project_name
+from .notes import described
+from .output import Refusal, count, local, page, short, some
 
 _STAYS = {archives.WENT_ON: "it went on here afterwards", archives.FORGOTTEN: "to finish that: forget ID --yes"}
-_STOP = "no session for a year, so the clock may be wrong. If not: --older-than 30d"
+_STOP = "No session for a year, so the clock may be wrong. If not: harness memory prune --older-than 30d"
+_SHOWN = 30
+_LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
 def prune(call: Call) -> int:
-    settled, reports = config.load(call.root), []
+    settled, reports, lines = config.load(call.root), [], []
     if settled.problems:
         raise Refusal("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
     age = float(settled["work_days"]) * settings.DAY_SECONDS
     age = age if call.older_than is None else call.now - call.older_than
     to_archive = settled["work_after"] == "archive"
+    retired = "archived" if to_archive else "deleted"
     for project_dir in call.dirs:
         days = [path.split(os.sep)[-2] for path in sessions.all_directories(project_dir)]
         # Someone who names an age is sure of the clock.
@@ -38,11 +51,18 @@ def prune(call: Call) -> int:
             plan = archives.plan(project_dir, now, settled["work_whole_days"], age / settings.DAY_SECONDS)
             kept = len(plan.pop(archives.KEEP))
             numbers, made, left = _retire(project_dir, plan, to_archive, call.dry_run)
-        report = {"project": os.path.basename(project_dir), "kept": kept, "artifacts_pruned": numbers[archives.THIN]}
-        report["archived" if to_archive else "deleted"] = numbers[archives.RETIRE]
+        thin, gone = numbers[archives.THIN], numbers[archives.RETIRE]
+        report = {"project": os.path.basename(project_dir), "kept": kept, "artifacts_pruned": thin, retired: gone}
         note = "Nothing was changed (--dry-run)." if call.dry_run else None if is_plausible else _STOP
         reports.append({**report, "archives": made, "left": left, "note": note})
-    return call.answer(reports, code=1 if any(report["left"] for report in reports) else 0)
+        said = (project_name(project_dir), count(kept, "session"), thin, gone, retired)
+        lines.append("%s: %s kept, %d thinned out, %d %s" % said)
+        lines += [*_left(left), *filter(None, [note])]
+    return call.answer(reports, lines, 1 if any(report["left"] for report in reports) else 0)
+
+
+def _left(left: dict[str, str]) -> list[str]:
+    return ["  %s stays: %s" % pair for pair in left.items()]
 
 
 def _retire(
@@ -66,26 +86,30 @@ def archive(call: Call) -> int:
     with archives.lock(project_dir):
         old, still_open = archives.before(project_dir, call.before, with_open=call.open)
         numbers, made, left = _retire(project_dir, {archives.WHOLE: old})
-    report = {"sessions": numbers[archives.WHOLE], "archives": made, "left": left, "open": still_open}
-    note = "sessions of open threads stay; --open archives them too" if still_open else None
-    return call.answer({**report, "note": note}, code=1 if left else 0)
+    number = numbers[archives.WHOLE]
+    note = "Sessions of open threads stay; --open archives them too." if still_open else None
+    said = "Archived %s%s" % (count(number, "session"), " in " + short(made[0]) if made else "")
+    value = {"sessions": number, "archives": made, "left": left, "open": still_open, "note": note}
+    return call.answer(value, [said, *_left(left), *filter(None, [note])], 1 if left else 0)
 
 
 def restore(call: Call) -> int:
     if not call.all and call.what is None:
         head, none = "ARCHIVE ID STARTED SESSION=headline", "Nothing of this project is archived."
-        return call.listing(head, call.archived_once, archives.Archived.brief, none) or 2 * bool(call.damaged)
+        return call.listing(head, call.archived_once, none, Archived.brief) or 2 * bool(call.damaged)
     with archives.lock(call.project.dir):
         names = {os.path.basename(call.what or "").replace(settings.ARCHIVE_SUFFIX, "")}
         if not call.all and names.isdisjoint(each.archive for each in call.archived):
             names = {call.find_archived(call.what).id}
         selected = [each for each in call.archived if call.all or not names.isdisjoint((each.archive, each.id))]
         outcome = archives.restore(call.project.dir, selected[::-1])
-    report: dict[str, Any] = {
-        kind: [id for id, became in outcome.items() if became == kind] for kind in (archives.RESTORED, archives.PRESENT)
-    }
-    report["left"] = {id: _STAYS[became] for id, became in outcome.items() if became in _STAYS}
-    return call.answer(report, code=2 if call.damaged else 1 if report["left"] else 0)
+    restored, present = (
+        [id for id in outcome if outcome[id] == kind] for kind in (archives.RESTORED, archives.PRESENT)
+    )
+    left = {id: _STAYS[kind] for id, kind in outcome.items() if kind in _STAYS}
+    said = "Restored %s%s" % (count(len(restored), "session"), ", %d here already" % len(present) if present else "")
+    value = {archives.RESTORED: restored, archives.PRESENT: present, "left": left}
+    return call.answer(value, [said, *_left(left)], 2 if call.damaged else 1 if left else 0)
 
 
 def backfill(call: Call) -> int:
@@ -140,3 +164,94 @@ def adopt(call: Call) -> int:
     identity.adopt(call.root, project, clock.iso(call.now))
     value = {"memory": project.id, "remote": project.remote, "left": left}
     return call.answer({**value, "note": "This folder shares that memory from its next session on."})
+
+
+class Chosen:
+    """What is to be forgotten: things that are named, or archived sessions and `files` with a text."""
+
+    def __init__(self, call: Call, tops: list[str]) -> None:
+        if (call.text is None) is not bool(call.words):
+            raise Refusal("say what to forget: IDs, or --text")
+        things: list[Record | Note | Archived] = [call.meant(word) for word in call.words]
+        self.is_hit, self.files = None, []
+        if call.text is not None:
+            if len("".join(call.text.split())) < _LEAST_CHARS and call.text.isascii():
+                raise Refusal("--text is too short: it would strike half the memory")
+            is_hit = self.is_hit = forgetting.matcher(call.text)
+            things += [each for each in call.archived if forgetting.struck(each, is_hit) != each.files]
+            self.files = [*forgetting.find_text(tops, is_hit)]
+        self.sessions = [each for each in things if isinstance(each, Record)]
+        self.notes = [each for each in things if isinstance(each, Note)]
+        self.archived = [each for each in things if isinstance(each, Archived)]
+        for note in self.notes:
+            if note.scope == settings.TEAM_SCOPE:
+                raise Refusal("%s is in the repository. Remove it there: harness memory team unshare NAME" % note.ref)
+
+    def report(self) -> dict[str, list[dict[str, Any]]]:
+        """All of it for scripts, while it can still be read."""
+        rows = {"sessions": [each.brief() for each in self.sessions], "notes": [*map(described, self.notes)]}
+        return {**rows, "archived": [each.brief() for each in self.archived], "files": self.files}
+
+
+def forget(call: Call) -> int:
+    tops = [call.project.dir, notebook.user_shelf(call.root).home, os.path.join(call.root, settings.HEALTH_DIR)]
+    security = [os.path.join(call.project.dir, settings.SECURITY_DIR)]
+    with archives.lock(call.project.dir) if call.yes else contextlib.nullcontext():
+        chosen = Chosen(call, tops)
+        report, is_hit = chosen.report(), chosen.is_hit
+        is_any, going = any(report.values()), [row["file"] for row in report["notes"] + chosen.files]
+        bound = [note for note in notebook.read_all(call.shelves) if note.path in going]
+        bound = [note for note in bound if binding.is_looser(note, None)]
+        if call.yes and bound and not is_person():
+            raise Refusal("%s: %s" % (", ".join(note.ref for note in bound), binding.PERSON))
+        if call.yes and (is_any or is_hit):
+            event = {"event": "memory_forgotten", "session": call.present, "notes": len(chosen.notes)}
+            ids = sorted({each["id"] for each in report["sessions"] + report["archived"]})
+            event.update(files=len(chosen.files), sessions=", ".join(ids), reason="forget" + " --text" * bool(is_hit))
+            try:
+                _carry_out(call, chosen, tops)
+            finally:  # a damaged archive does not keep the rest from being done
+                trail.append(call.project.dir, event, call.now, settings.LOCK_WAIT_SECONDS)
+    left = [*forgetting.holding(tops, is_hit)] if is_hit and call.yes else []
+    in_trail = [*forgetting.holding(security, is_hit)] if is_hit else []
+    shown = {
+        kind: some([text for row in rows for text in _texts(row)], _SHOWN) for kind, rows in report.items() if rows
+    }
+    end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
+    lines = [*page(shown), "", end] if is_any else ["Nothing that is remembered here matches."]
+    if call.yes and any(report[kind] for kind in ("sessions", "archived", "files")):
+        transcripts = os.path.join(config_dir(), backfills.PROJECTS_DIR)
+        lines.append("Claude Code's own transcripts stay as they are, in %s" % short(transcripts))
+    lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
+    lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
+    if call.yes and is_any and files.exists(os.path.join(call.root, settings.VERSIONS_FILE)):
+        merge.record_versions(call.root, call.now)
+        lines += ["Stays in the history of the sync until: harness memory sync purge-history"]
+    value = {"forgotten": call.yes and is_any, **report, "left": left, "audit_trail": in_trail}
+    return call.answer(value, lines, 2 if call.damaged else 0 if is_any else 1)
+
+
+def _texts(row: dict[str, Any]) -> list[str]:
+    """What goes, for a person: a session or note by name, or a file and what holds the text in it."""
+    if "passages" in row:
+        return [short(row["file"]) + " (the whole file)" * row["removed"], *row["passages"][:3]]
+    what = ("note", "description") if "note" in row else ("id", "started", "headline")
+    return ["  ".join(local(row[key]) for key in what)]
+
+
+def _carry_out(call: Call, chosen: Chosen, tops: list[str]) -> None:
+    project_dir = call.project.dir
+    identity.record(call.project, clock.iso(call.now))
+    if chosen.is_hit:
+        ids = {call.caller, *(each.claude_id for each in chosen.archived)} - {""}
+        sources = filter(None, backfills.sources(call.root, backfills.paths(config_dir())))
+        for source in (each for each in sources if each.project.dir == project_dir):
+            with open(source.path, "rb") as file:
+                if any(chosen.is_hit(text) for row in file for text in forgetting.passages(source.path, row)):
+                    ids.add(source.session_id)
+        forgetting.forget_text(project_dir, tops, chosen.is_hit, ids, time.time())
+    elif chosen.sessions or chosen.archived:
+        forgetting.forget_sessions(project_dir, chosen.sessions, chosen.archived, call.now)
+    for note in chosen.notes:
+        dirs = call.all_dirs if note.scope == "user" else [project_dir]
+        forgetting.forget_note(call.shelf(note.scope), note, call.shelves, dirs)

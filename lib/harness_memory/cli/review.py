@@ -1,22 +1,25 @@
-"""`review`: what waits for a person's word, and what they say to it. `rules`: does what they ruled hold?"""
+"""`review`: what waits for a person's word. `rules`, `stats`, `rate`: does what they ruled hold, and what helps?"""
 
 from __future__ import annotations
 
+from statistics import fmean as mean
 from typing import Any
 
 from ..audit import trail
 from ..base import clock, settings
+from ..base.text import brief
 from ..inject.injection import load_receipt
-from ..memory import merge, review, views
+from ..memory import briefing, merge, ratings, review, views
 from ..memory.review import Item
 from ..notes import binding, lint, shelf
 from ..session import sessions
 from . import notes
 from .call import Call, one
-from .output import Refusal, bars, count, short
+from .output import Refusal, count, page, short
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
+_USES = ("read", "edited", "named")
 
 
 def _episodes(call: Call) -> list[dict[str, Any]]:
@@ -29,10 +32,10 @@ def waiting(call: Call) -> int:
     # Versions of pages that lost against a newer one of another machine.
     homes = (call.project.id, settings.USER_DIR)
     former = [path for path in merge.former(call.root) if merge.home(path) in homes]
-    after = ["", "Decide: harness memory review accept, edit or reject ID"] if left else []
-    after += ["", "Changed on two machines; the newer version holds, the other is in:"] if former else []
+    after = ["", "Decide: harness memory review accept, edit or reject ID"] * bool(left)
+    after += ["", "Changed on two machines; the newer version holds, the other is in:"] * bool(former)
     after += ["  " + short("%s/%s" % (call.root, path)) for path in former]
-    return call.listing("ID=key KIND DAY SESSION #TIMES WORDS=text", left, _row, "Nothing waits.", after)
+    return call.listing("ID=key KIND DAY SESSION TIMES WORDS=text", left, "Nothing waits.", _row, after)
 
 
 def _row(item: Item) -> dict[str, Any]:
@@ -94,9 +97,42 @@ def rules(call: Call) -> int:
     days = [clock.parse(day + "T00:00:00Z") or 0.0 for rule in held for day in rule["again"]]
     ages = [int((call.now - day) // (7 * settings.DAY_SECONDS)) for day in days]
     weeks = [ages.count(age) for age in reversed(range(12))]
-    after = ["", "Said again, week by week, newest last: " + bars(weeks, max(weeks))] if any(weeks) else []
+    chart = "".join("▁▂▃▄▅▆▇█"[round(number / max(weeks) * 7)] for number in weeks if any(weeks))
+    after = ["", "Said again, week by week, newest last: " + chart] * bool(chart)
     waits = len(review.stated(call.project.dir))
-    after += ["", "Stated and not reviewed: %s. See: harness memory review" % count(waits, "rule")] if waits else []
-    head = "NOTE BINDS LAST #KEPT=followed #STOPPED #OVERRIDDEN #AGAIN=recurred RULE"
+    after += ["", "Stated and not reviewed: %s. See: harness memory review" % count(waits, "rule")] * bool(waits)
+    head = "NOTE BINDS LAST KEPT=followed STOPPED OVERRIDDEN AGAIN=recurred RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
-    return call.listing(head, held, lambda rule: rule, none, after)
+    return call.listing(head, held, none, after=after)
+
+
+def stats(call: Call) -> int:
+    receipts = [load_receipt(path) for project_dir in call.dirs for path in sessions.all_directories(project_dir)]
+    receipts = [each for each in receipts if each.log]
+    tokens = [sum(int(entry.get("tokens") or 0) for entry in each.log) for each in receipts]
+    kinds: dict[str, dict[str, int]] = {}
+    for item in [item for each in receipts for item in each.items if not item.get("held")]:
+        share = kinds.setdefault(item["kind"], dict.fromkeys(("injected", "used", *_USES), 0))
+        for key in ("injected", *["used", item["used"]] * bool(item["used"])):
+            share[key] += 1
+    held = [] if call.all_projects else standing(call)
+    sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
+    value: dict[str, Any] = {"sessions": len(receipts), "tokens_mean": round(mean(tokens or [0])), "kinds": kinds}
+    value.update(rules={"held": len(held), **sums}, skills={})
+    rated = [rating for path in call.dirs for rating in ratings.load(path)]
+    for skill in sorted({rating["skill"] for rating in rated}):
+        numbers = [each["rating"] for each in rated if each["skill"] == skill]
+        notes = [each["note"] for each in rated if each["skill"] == skill and each.get("note")]
+        means = {"mean": round(mean(numbers), 2), "recent": round(mean(numbers[-settings.RECENT_RATINGS :]), 2)}
+        value["skills"][skill] = {"ratings": len(numbers), **means, "note": (notes or ["-"])[-1]}
+    return call.answer(value, page({"sessions given something": value["sessions"], **value, "sessions": None}))
+
+
+def rate(call: Call) -> int:
+    skill = briefing.skill_name(call.skill)
+    if not skill:
+        raise Refusal('"%s" cannot be the name of a skill' % call.skill)
+    call.prepare()
+    note = brief(call.note, settings.ITEM_CHARS)
+    rating = ratings.append(call.project.dir, call.present, skill, call.rating, note, call.now)
+    return call.answer(rating, ["Rated /%s %d of 5." % (skill, call.rating)])

@@ -135,7 +135,7 @@ def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
     none = "No match here; try --all-projects." if is_wide is False else "No match."
     after = ["", "%s. %s" % (count(len(hits), "hit"), "\n".join(_advice(call, hits)))] if hits else []
     head = "PROJECT=name " * bool(is_wide) + "WHERE=id DAY TEXT=shown"
-    call.listing(head, hits, row, none, after, is_hit=lambda word: not words.isdisjoint(terms(word)))
+    call.listing(head, hits, none, row, after, is_hit=lambda word: not words.isdisjoint(terms(word)))
     return 2 if call.damaged else 0 if hits else 1
 
 

@@ -1,12 +1,14 @@
-"""`list` shows sessions or notes, one a line; `show` one in full, `transcript` what was said in it."""
+"""`list`: sessions or notes, one a line. `show`: one in full. `why`: what it was given. `transcript`: what was said."""
 
 from __future__ import annotations
 
 import os
+import textwrap
 from typing import Any, Iterator
 
-from ..base import redact, settings
+from ..base import files, redact, settings
 from ..base.text import clean
+from ..inject.injection import load_receipt
 from ..memory import records
 from ..memory.archive import Archived
 from ..memory.records import Record
@@ -30,9 +32,9 @@ def list_all(call: Call) -> int:
     every = [record for record in every if call.branch in (None, record.branch)]
     every = [record for record in every if call.since is None or record.seen >= call.since]
     every.sort(key=lambda record: (record.started, record.id), reverse=True)
-    wide = "#MIN=minutes BRANCH #FILES " if columns() >= WIDE else ""
+    wide = "MIN=minutes BRANCH FILES " if columns() >= WIDE else ""
     head = "PROJECT=name " * call.all_projects + "ID STARTED STATUS " + wide + "SESSION=headline"
-    return call.listing(head, every, Record.brief, "No sessions here. Elsewhere: harness memory list --all-projects")
+    return call.listing(head, every, "No sessions here. Elsewhere: harness memory list --all-projects", Record.brief)
 
 
 def show(call: Call) -> int:
@@ -64,6 +66,13 @@ def _facts(record: Record) -> dict[str, Any]:
     }
 
 
+def why(call: Call) -> int:
+    record = call.find_session(call.word or (call.current.id if call.current else "last"))
+    directory = record.directory or record.project_dir  # which has no receipt
+    page = files.read_text(os.path.join(directory, settings.RECEIPT_FILE)).rstrip()
+    return call.answer(load_receipt(directory).log, [page or "Session %s: nothing was injected." % record.id])
+
+
 def transcript(call: Call) -> int:
     record = call.find_session(call.word)
     path = str(record.meta.get("transcript") or (record.episode or {}).get("transcript") or "")
@@ -79,7 +88,7 @@ def transcript(call: Call) -> int:
     for before, number in zip([-1, *shown], shown):
         at, who, text = entries[number].values()
         lines += ["…", ""] if number > before + 1 else []
-        lines += ["%s  %s" % (local(at), who), "    " + cut(text, 2000).replace("\n", "\n    "), ""]
+        lines += ["%s  %s" % (local(at), who), textwrap.indent(cut(text, 2000), "    "), ""]
     lines.append("%d of %d entries. Its record: harness memory show %s" % (len(shown), len(entries), record.id))
     lines = lines if shown else ["Nothing in this transcript holds that."]
     return call.answer([entries[number] for number in shown], lines, 0 if shown else 1)

@@ -1,25 +1,35 @@
-"""Work across sessions: `open` lists what is open, `digest` what was done; `thread` and `task` change one of them."""
+"""Work: `open` lists what is open, `digest` what was done; `thread`, `task` and `checkpoint` say how it stands."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from typing import Any
 
-from ..base import clock, files, settings
+from ..base import clock, config, files, jsontext, settings
+from ..base.lock import Busy
 from ..base.redact import redact
-from ..base.text import brief
-from ..memory import records, tasks, threads, views
+from ..base.text import brief, first_sentence
+from ..memory import briefing, ratings, records, tasks, threads, views
 from ..memory.tasks import Task
 from ..memory.threads import Thread
+from ..project import Context, identity
+from ..session import checkpoint as checkpoints
+from ..session import liveness, record, sessions
+from ..session.sessions import Session
+from . import instant
 from .call import Call, one, project_name
-from .output import Refusal, count, line, local, some
+from .output import Refusal, count, line, local, read_input, short, some
 
 _STEPS_SHOWN = 3
 _REPORTED = ("decisions", "files_changed", "commits")
 _FIELDS = ("id", "title", "state", "last_activity", "branch", "sessions", "next_steps", "blockers")
 _SHOWN = "{0.id}  {0.title}".format
 _TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
+_SAID = {"done": "what_was_done", "remains": "what_remains", "learned": "learnings", "tag": "tags"}  # by option
+_SAID.update(file="files_changed", skill="skill_used", outcome="outcome", rating="rating")
+_SEE = "See: harness memory checkpoint --help"
 
 
 def open_items(project_dir: str, *, with_closed: bool = False) -> list[dict[str, Any]]:
@@ -34,19 +44,27 @@ def open_items(project_dir: str, *, with_closed: bool = False) -> list[dict[str,
     return items
 
 
+def shown(item: dict[str, Any], about: str = "") -> list[str]:
+    """An open item for a person."""
+    rows = ["* " + item["title"], *filter(None, [about]), *("BLOCKED: " + text for text in item["blockers"])]
+    rows += some(["next: " + text for text in item["next_steps"]], _STEPS_SHOWN)
+    return [line(rows[0]), *("    " + line(text) for text in rows[1:])]
+
+
 def open_work(call: Call) -> int:
     items = [item for project_dir in call.dirs for item in open_items(project_dir, with_closed=call.all)]
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
     still = sum(item["state"] not in (threads.CLOSED, tasks.DONE) for item in items)
     lines = ["Still open: %d" % still if still else "Nothing is open here."]
     for item in items:
-        project = [project_name(item["project"])] if call.all_projects else []
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
-        facts = [*project, "%s %s" % (item["kind"], item["id"]), item["state"], age, item["branch"]]
-        lines += ["", "* " + line(item["title"]), "    " + line(" · ".join(filter(None, facts)))]
-        lines += ["    BLOCKED: " + line(text) for text in item["blockers"]]
-        lines += some(["    next: " + line(text) for text in item["next_steps"]], _STEPS_SHOWN, "    ")
+        facts = [project_name(item["project"]) * call.all_projects, "%(kind)s %(id)s" % item, _state(item["state"])]
+        lines += ["", *shown(item, " · ".join(filter(None, [*facts, age, item["branch"]])))]
     return call.answer(items, lines)
+
+
+def _state(state: str) -> str:
+    return state.replace("_", " ")
 
 
 def change_thread(call: Call) -> int:
@@ -56,7 +74,7 @@ def change_thread(call: Call) -> int:
     with views.lock(call.project.dir):
         threads.change(call.project.dir, chosen, clock.iso(call.now), status=status, title=title)
         views.update(call.project.dir, threads.load_cache(call.project.dir))
-    return _answer_changed(call, _thread(call.project.dir, chosen.id))
+    return _answer(call, _thread(call.project.dir, chosen.id))
 
 
 def _thread(project_dir: str, word: str) -> Thread:
@@ -70,21 +88,22 @@ def change_task(call: Call) -> int:
         raise Refusal("nothing to note. Give --note, --next or --blocked")
     entry: dict[str, Any] = {"title": "", "note": brief(call.note, settings.ITEM_CHARS) or _TASK_NOTES[call.action]}
     entry.update(at=clock.fine_iso(call.now), status=tasks.DONE if is_done else tasks.IN_PROGRESS)
-    entry["remaining"], entry["blockers"] = ([], []) if is_done else (_texts(call.next), _texts(call.blocked))
+    entry["remaining"], entry["blockers"] = ([], []) if is_done else map(_texts, (call.next, call.blocked))
     call.prepare()
     with views.lock(project.dir):
+        every = tasks.load(project.dir).values()
         if call.action == "start":
-            slug, title = tasks.slug(redact(call.name)), brief(call.name, settings.SUMMARY_LINE_CHARS)
-            ids = (slug, *("%s-%d" % (slug, number) for number in range(2, 100)))
-            id = next(id for id in ids if not files.exists(tasks.path_of(project.dir, id)))
+            slug, number = tasks.slug(redact(call.name)), 1
+            while files.exists(tasks.path_of(project.dir, id := "%s-%d" % (slug, number) if number > 1 else slug)):
+                number += 1
+            title = brief(call.name, settings.SUMMARY_LINE_CHARS)
             task = Task({"task_id": id, "title": title, "branch": project.branch})
         else:
-            every = tasks.load(project.dir).values()
             task = one(call.name, every, lambda each: (each.id,), "task", "open --all", _SHOWN)
         task.add(entry, call.present, clock.iso(call.now))
         files.write_json(tasks.path_of(project.dir, task.id), task.fields, durable=True)
         views.update(project.dir, threads.load_cache(project.dir))
-    return _answer_changed(call, task)
+    return _answer(call, task)
 
 
 def _texts(texts: list[str] | None) -> list[str] | None:
@@ -93,27 +112,23 @@ def _texts(texts: list[str] | None) -> list[str] | None:
     return None if texts is None else items
 
 
-def _answer_changed(call: Call, work: Task | Thread) -> int:
-    return call.answer(work.fields, ["%s: %s  (%s)" % (work.id, work.title, work.state)])
+def _answer(call: Call, work: Task | Thread) -> int:
+    return call.answer(work.fields, ["%s: %s  (%s)" % (work.id, work.title, _state(work.state))])
 
 
 def digest(call: Call) -> int:
-    year, month, day, *_ = time.localtime(call.now)
-    midnight = time.mktime((year, month, day - (6 if call.week else 1), 0, 0, 0, 0, 0, -1))
-    begin = call.day or call.since or midnight
+    begin = call.day or call.since or instant("6d" if call.week else "yesterday", is_whole=True)
     end = begin + settings.DAY_SECONDS if call.day else call.now + 1
-    dirs = call.all_dirs if call.folder is None else [call.project.dir]
-    every = [record for path in dirs for record in records.load_all(path)]
-    every = [each for each in every if (clock.parse(each.started) or 0.0) < end and begin <= each.seen < end]
-    rows = []
+    dirs, rows = call.all_dirs if call.folder is None else [call.project.dir], []
+    every = [each for path in dirs for each in records.load_all(path) if begin <= each.seen < end]
     for each in [each for each in every if each.headline]:  # without one, nothing was asked
         row, value = each.brief(), each.episode or {}
         row.update({key: value.get(key) or [] for key in _REPORTED}, project=row["name"])
         rows.append({**row, "day": local(clock.iso(each.seen))[:10]})
     rows.sort(key=lambda row: (row["day"], row["project"], row["started"]), reverse=True)
-    left = [work for path in dirs for work in open_items(path)]
-    left = [work for work in left if begin <= (clock.parse(work["last_activity"]) or 0.0) < end]
-    first, last = (time.strftime("%Y-%m-%d", time.localtime(instant)) for instant in (begin, end - 1))
+    left = [item for path in dirs for item in open_items(path)]
+    left = [item for item in left if begin <= (clock.parse(item["last_activity"]) or 0.0) < end]
+    first, last = (time.strftime("%Y-%m-%d", time.localtime(at)) for at in (begin, end - 1))
     return call.answer({"since": first, "until": last, "sessions": rows, "open": left}, _page(first, last, rows, left))
 
 
@@ -127,14 +142,65 @@ def _page(first: str, last: str, rows: list[dict[str, Any]], left: list[dict[str
         lines += ["", "## %s" % row["day"]] if row["day"] != day else []
         lines += ["", "**%s**" % row["project"], ""] if (row["day"], row["project"]) != (day, project) else []
         day, project = row["day"], row["project"]
-        facts = ["" if row["status"] == settings.COMPLETED else row["status"], row["branch"]]
-        about = ", ".join(filter(None, facts))
-        lines.append("- %s%s" % (line(row["headline"]), " (%s)" % line(about) if about else ""))
-        decided = [line(each) for each in row["decisions"] if each != row["headline"]]
-        lines += ["  - " + (text if text.startswith("Decided") else "decided: " + text) for text in decided]
-    lines += ["", "## Still open", ""] if left else []
-    for work in left:
-        lines.append("- **%s**: %s" % (project_name(work["project"]), line(work["title"])))
-        lines += ["  - blocked: %s" % line(each) for each in work["blockers"]]
-        lines += ["  - [ ] %s" % line(step) for step in work["next_steps"]]
+        about = ", ".join(filter(None, ["" if row["status"] == settings.COMPLETED else row["status"], row["branch"]]))
+        lines.append(line("- %s (%s)" % (row["headline"], about) if about else "- " + row["headline"]))
+        decided = [each for each in row["decisions"] if each != row["headline"]]
+        lines += ["  - " + line(each if each.startswith("Decided") else "decided: " + each) for each in decided]
+    lines += ["", "## Still open", ""] * bool(left)
+    for item in left:
+        lines.append("- **%s**: %s" % (project_name(item["project"]), line(item["title"])))
+        lines += ["  - blocked: %s" % line(each) for each in item["blockers"]]
+        lines += ["  - [ ] %s" % line(step) for step in item["next_steps"]]
     return lines
+
+
+def checkpoint(call: Call) -> int:
+    """What was done and what remains, from the model through its shell, or from a person."""
+    if config.is_off(os.environ):
+        raise Refusal("%s is set to off here. Nothing was recorded." % settings.ENV_SWITCH)
+    value: Any = {name: getattr(call, name) for name in _SAID if getattr(call, name) is not None}
+    if not value:
+        try:
+            value = json.loads(read_input(settings.CHECKPOINT_MAX_BYTES, _SEE).decode("utf-8-sig"), strict=False)
+            jsontext.pretty(value)  # refuses what could not be written
+        except (RecursionError, ValueError) as error:
+            raise Refusal("standard input is not valid JSON: %s. Nothing was recorded. %s" % (error, _SEE)) from None
+    value = {_SAID.get(key, key): item for key, item in value.items()} if isinstance(value, dict) else value
+    point = checkpoints.normalize(value)
+    if point is None:
+        raise Refusal("it is empty, or not a checkpoint. Nothing was recorded. " + _SEE)
+    name, session = _record(call, value)
+    # A rating in a checkpoint rates the skill it names.
+    skill, rating = briefing.skill_name(point["skill_used"]), point["rating"]
+    if skill and rating and 1 <= rating <= 5:
+        note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
+        ratings.append(call.project.dir, session.id, skill, round(rating), note, time.time())
+    path = os.path.join(session.artifacts, name)
+    value = {"session": session.id, "artifact": path, "episode": session.episode_name}
+    return call.answer(value, ["Recorded for session %s in %s" % (session.id, short(path))])
+
+
+def _record(call: Call, value: dict[str, Any]) -> tuple[str, Session]:
+    """Archive under the session's lock, as its hooks do; the artifact's name and the session."""
+    claude_id, project, directory = call.running(call.session), call.project, call.directory
+    if call.file:
+        value["files_changed"] = [call.relative(file) for file in call.file]
+    call.prepare(with_project=False)
+    now, ends = time.time(), time.monotonic() + settings.DEADLINE_SECONDS
+    context = Context(call.root, project.dir, project.root, project.remote, ends, (directory,))
+    try:
+        with sessions.lock(project.dir, claude_id, settings.LOCK_WAIT_SECONDS, is_needed=True):
+            session = sessions.open_session(project.dir, claude_id, now, project.name)
+            is_over = not session.is_new and not sessions.read_marker(project.dir, claude_id)
+            if session.is_new:
+                identity.record(project, session.started)
+                # Our ancestors are its process only when we run inside it.
+                process = liveness.client_process(0) if call.caller == claude_id else {}
+                sessions.activate(project, session, process, directory, {}, branch=project.branch)
+            name = checkpoints.save(session.artifacts, value, now)
+            is_active = session.meta["status"] == settings.ACTIVE
+            if record.update(context, session, now=now if is_active else 0.0, is_over=is_over).is_changed:
+                views.refresh(project.dir)
+    except Busy:
+        raise Refusal("a hook of this session holds its lock. Nothing was recorded. Try again.") from None
+    return name, session
