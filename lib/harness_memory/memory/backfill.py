@@ -9,6 +9,7 @@ which one it is. The result is what the hooks would have left.
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -43,9 +44,8 @@ class Source:
 
 def paths(config_dir: str) -> list[str]:
     """Every transcript of a session; older clients keep those of subagents (`agent-…`) beside them."""
-    folders = [(folder, files.names(folder)) for folder in files.folders(os.path.join(config_dir, PROJECTS_DIR))]
-    listed = [(folder, name) for folder, names in folders for name in names if name.endswith(".jsonl")]
-    return [os.path.join(folder, name) for folder, name in listed if not name.startswith("agent-")]
+    every = sorted(glob.glob(os.path.join(glob.escape(config_dir), PROJECTS_DIR, "*", "*.jsonl")))
+    return [path for path in every if not os.path.basename(path).startswith("agent-")]
 
 
 def sources(root: str, transcripts: list[str]) -> Iterator[Source | None]:

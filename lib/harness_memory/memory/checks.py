@@ -48,9 +48,8 @@ def check_project(project_dir: str, *, with_views: bool = True) -> Iterator[Find
     yield from _check(project_dir, set())
     work = backfill.Backfill(root, "", time.time(), config.load(root))
     try:
-        for source in work.kept(project_dir, []):
-            if not work.verdict(source):
-                yield Finding(os.path.dirname(source.path), "has no episode that can be read", _BACKFILL)
+        for source in [source for source in work.kept(project_dir, []) if not work.verdict(source)]:
+            yield Finding(os.path.dirname(source.path), "has no episode that can be read", _BACKFILL)
         trail = chain.verify(project_dir, episode.audit_heads(project_dir))
         if trail.problem:
             yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
@@ -64,20 +63,19 @@ def _check_views(shelf: notebook.Shelf) -> Iterator[Finding]:
     stale = _stale_views(shelf)
     if stale:
         time.sleep(settings.LOCK_WAIT_SECONDS)  # a session may be about to render them
-        now = _stale_views(shelf)
-        for path in [path for path in stale if stale[path] == now.get(path)]:
-            what = "is stale" if os.path.lexists(path) else "is missing"
-            yield Finding(path, what, "run: harness memory rebuild", VIEW)
+    for path, _ in stale & _stale_views(shelf) if stale else ():
+        what = "is stale" if os.path.lexists(path) else "is missing"
+        yield Finding(path, what, "run: harness memory rebuild", VIEW)
 
 
-def _stale_views(shelf: notebook.Shelf) -> dict[str, bytes]:
-    """What views must hold, by path, of those that do not hold it."""
+def _stale_views(shelf: notebook.Shelf) -> set[tuple[str, bytes]]:
+    """Views that do not hold what they must, and that."""
     texts = views.render(shelf.home, threads.load_rows(shelf.home, {})) if views.has_work(shelf.home) else {}
     wanted = {os.path.join(shelf.home, name): text for name, text in texts.items()}
     index = shelf.expected_index()
     if index is not None and (index or os.path.lexists(shelf.index)):
         wanted[shelf.index] = index
-    return {path: text for path, text in wanted.items() if not files.is_same(path, text)}
+    return {(path, text) for path, text in wanted.items() if not files.is_same(path, text)}
 
 
 def _check(top: str, skipped: set[str]) -> Iterator[Finding]:

@@ -129,7 +129,7 @@ class Store:
         taken: list[str] = []
         for _ in range(_TRIES):
             prepare(self.root, now)
-            head, theirs = self.commit("Memory of", *filter(None, [self.commit_of(BRANCH)])), self.remote_head()
+            head, theirs = self.commit(*filter(None, [self.commit_of(BRANCH)])), self.remote_head()
             if theirs and not self.commit_of(theirs):
                 self.git("fetch", "-q", "--no-tags", self.config["remote"], BRANCH)
             try:
@@ -155,25 +155,24 @@ class Store:
         said += ["%d of two versions archived (see: harness memory review)" % len(former)] if former else []
         return ", ".join([*said, *(["sent"] if head != theirs else [])]) or "nothing to do"
 
-    def commit(self, what: str, *parents: str) -> str:
+    def commit(self, *parents: str) -> str:
         """Commit what this machine has, unless the last of the parents has it already; the commit."""
         # As if every file were big: one pack in place of thousands of objects. A file may vanish while it looks.
         self.git("-c", "core.bigFileThreshold=1", "add", "-A", "--ignore-errors", ".", may_fail=True)
         head = parents[-1] if parents else ""
         if self._correct(head or _EMPTY_TREE) or not head:
-            words = [word for parent in parents for word in ("-p", parent)]
-            head = self.git("commit-tree", *words, "-m", self._message(what), self.git("write-tree"))
+            head = self.commit_tree(self.git("write-tree"), *parents)
         self.git("update-ref", BRANCH, head)
         return head
 
-    def _message(self, what: str) -> str:
-        return "%s %s" % (what, machine.own_id(self.root))
+    def commit_tree(self, tree: str, *parents: str) -> str:
+        words = [word for parent in parents for word in ("-p", parent)]
+        return self.git("commit-tree", *words, "-m", "Memory of " + machine.own_id(self.root), tree)
 
     def _correct(self, head: str) -> bool:
         """Put into the index what other machines get in place of what `git add` found; whether anything is new."""
         rows = self.git("diff-index", "--cached", "--raw", "--no-renames", "-z", head).split("\0")
-        correct: dict[str, str] = {}
-        is_changed = False
+        correct, is_changed = {}, False
         for row, path in zip(rows[::2], rows[1::2]):
             before, after = ("" if sha == _NONE else sha for sha in row.split()[2:4])
             if path != settings.GITIGNORE_FILE and self.is_left_out(path):
@@ -182,10 +181,9 @@ class Store:
                 data = merge.shared(path, self.load(after)).decode("utf-8", "surrogateescape")
                 correct[path] = self.git("hash-object", "-w", "--stdin", data=data)
             is_changed = is_changed or correct.get(path, after) != before
-        modes = {path: "100644 %s 0" % sha if sha else "0 " + _NONE for path, sha in correct.items()}
-        if modes:
-            data = "".join("%s\t%s\0" % row[::-1] for row in modes.items())
-            self.git("update-index", "-z", "--index-info", data=data)
+        if correct:
+            modes = [("100644 %s 0" % sha if sha else "0 " + _NONE, path) for path, sha in correct.items()]
+            self.git("update-index", "-z", "--index-info", data="".join(["%s\t%s\0" % row for row in modes]))
         return is_changed
 
     def take(self, head: str, theirs: str, common: str, now: float) -> list[str]:
@@ -195,7 +193,7 @@ class Store:
         merged = merge.Merged(self.tree(base), self.tree(head), self.tree(theirs), self.load)
         apply(self.root, merged, now)
         self.git("read-tree", "-i", "-m", theirs)
-        self.commit("Merge into the memory of", *([theirs] if is_purged else [head, theirs]))
+        self.commit(*([theirs] if is_purged else [head, theirs]))
         self.git("update-ref", BASE, theirs)
         if is_purged:
             self.drop_unreachable()
@@ -203,7 +201,7 @@ class Store:
 
     def purge_history(self) -> None:
         """Replace all commits by one of the present state, in the remote and here."""
-        commit = self.git("commit-tree", "-m", self._message("Memory without history, of"), BRANCH + "^{tree}")
+        commit = self.commit_tree(BRANCH + "^{tree}")
         self.push(commit, "--force-with-lease=%s:%s" % (BRANCH, self.remote_head()))
         for ref in (BRANCH, BASE):
             self.git("update-ref", ref, commit)

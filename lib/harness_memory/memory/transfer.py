@@ -11,6 +11,7 @@ import errno
 import os
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import IO
 
 from ..base import clock, files, jsontext, settings
@@ -25,13 +26,12 @@ _LINK = re.compile(r"\]\([^)]+\.md\)")
 
 def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
     """All that `sync` would send of these homes, by path."""
-    found: dict[str, bytes] = {}
     tops = [top for home in homes for top in (home, os.path.join(settings.ARCHIVE_DIR, home))]
-    for file in [file for top in tops for file in archive.walk(os.path.join(root, top))]:
-        path = os.path.relpath(file, root).replace(os.sep, "/")
-        if merge.rule_of(path):
-            found[path] = merge.shared(path, files.read(file, settings.ARCHIVE_MAX_BYTES) or b"")
-    return {**found, settings.VERSIONS_FILE: files.read(os.path.join(root, settings.VERSIONS_FILE)) or b""}
+    listed = [file for top in tops for file in archive.walk(os.path.join(root, top))]
+    paths = [os.path.relpath(file, root).replace(os.sep, "/") for file in listed]
+    wanted = [*filter(merge.rule_of, paths), settings.VERSIONS_FILE]
+    read = partial(files.read, limit=settings.ARCHIVE_MAX_BYTES)
+    return {path: merge.shared(path, read(os.path.join(root, path)) or b"") for path in wanted}
 
 
 def export(root: str, homes: list[str], out: IO[bytes], now: float) -> int:
@@ -82,24 +82,19 @@ def take_pages(folder: str, shelf: Shelf, now: float) -> list[str]:
         page = notes.parse(notes.slug_of(name[: -len(".md")]), data.decode("utf-8", "replace"))
         if name == settings.NOTES_INDEX_FILE:  # what it says beside naming the other pages
             page = Note("auto-memory", {"name": "Auto memory"}, [row for row in page.body if not _LINK.search(row)])
-        if page.facts and page.slug:
-            day = clock.iso(files.modified(os.path.join(folder, name)) or now)[:10]
-            created = page.fields.get("created") or day
-            page.fields.update(source="Claude Code auto memory", created=created, verified=day)
-            changed += _put(shelf, page, now)
+        day = clock.iso(files.modified(os.path.join(folder, name)) or now)[:10]
+        created = page.fields.get("created") or day
+        page.fields.update(source="Claude Code auto memory", created=created, verified=day)
+        former = shelf.note(page.slug)
+        known = {fact.text for fact in former.facts} if former else set()
+        new = [fact.text for fact in page.facts if fact.text not in known]
+        if not new or not page.slug or (former and former.is_unreadable):
+            continue
+        note = former or page
+        for text in new if former else ():
+            note.add(text)
+        note.fields.update(name=brief(note.name, settings.NOTE_NAME_CHARS), type=note.type)
+        note.fields["description"] = brief(note.description, settings.NOTE_DESCRIPTION_CHARS)
+        shelf.put(note, now)
+        changed.append(note.slug)
     return changed
-
-
-def _put(shelf: Shelf, page: Note, now: float) -> list[str]:
-    """Add a note, or what it says more than the one of that name."""
-    note = shelf.note(page.slug) or page
-    texts = [fact.text for fact in note.facts]
-    new = [fact.text for fact in page.facts if note is not page and fact.text not in texts]
-    if note.is_unreadable or (note is not page and not new):
-        return []
-    for text in new:
-        note.add(text)
-    note.fields.update(name=brief(note.name, settings.NOTE_NAME_CHARS), type=note.type)
-    note.fields["description"] = brief(note.description, settings.NOTE_DESCRIPTION_CHARS)
-    shelf.put(note, now)
-    return [note.slug]
