@@ -75,9 +75,9 @@ def _is_index_due(run: Run) -> bool:
     log = os.path.join(folder, settings.RECALL_LOG)
     if os.path.exists(os.path.join(folder, settings.RECALL_INDEX)):
         return os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES
-    archives = os.path.join(run.store_root, settings.ARCHIVE_DIR, os.path.basename(run.project_dir))
     episodes = files.names(os.path.join(run.project_dir, settings.EPISODES_DIR))
-    return os.path.isdir(archives) or len(episodes) > settings.RECALL_TAKEN_AT_PROMPT
+    is_archived = os.path.isdir(housekeeping.archive_folder(run.project_dir))
+    return is_archived or len(episodes) > settings.RECALL_TAKEN_AT_PROMPT
 
 
 def _problems(run: Run) -> list[str]:

@@ -27,6 +27,7 @@ from ..base.lock import Lock
 from ..base.text import hexdigest
 from ..session import episode, sessions, tombstones
 from . import records, threads, views
+from .housekeeping import archive_folder
 from .records import Record
 
 # What becomes of a session, in a plan and in a restore.
@@ -66,22 +67,19 @@ class Archived:
         return {**about, "session_id": self.claude_id}
 
 
-def folder(project_dir: str) -> str:
-    return os.path.join(os.path.dirname(project_dir), settings.ARCHIVE_DIR, os.path.basename(project_dir))
-
-
 def lock(project_dir: str) -> contextlib.AbstractContextManager[object]:
     """Held by a command that archives, restores or forgets; nothing is created where nothing is remembered."""
-    if not os.path.isdir(project_dir) and not os.path.isdir(folder(project_dir)):
+    if not os.path.isdir(project_dir) and not os.path.isdir(archive_folder(project_dir)):
         return contextlib.nullcontext()
     return Lock(os.path.join(project_dir, settings.STATE_DIR, "archive.lock"), 2.0, _BUSY)
 
 
 def paths(project_dir: str) -> list[str]:
     """The archives of a project, then the episodes that retention moved there, each oldest first."""
-    names = files.names(folder(project_dir))
+    folder = archive_folder(project_dir)
+    names = files.names(folder)
     archives = [name for name in names if name.endswith(settings.ARCHIVE_SUFFIX)]
-    return [os.path.join(folder(project_dir), name) for name in (*archives, *filter(sessions.is_episode_name, names))]
+    return [os.path.join(folder, name) for name in (*archives, *filter(sessions.is_episode_name, names))]
 
 
 def load(path: str) -> Iterator[Archived]:
@@ -164,9 +162,9 @@ def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], no
     """Replace the files of every archived session by what `change` returns; {} drops the session.
 
     The caller holds the lock. Unreadable, after all others, for a damaged archive."""
-    damaged = []
-    for name in [name for name in files.names(folder(project_dir)) if name.endswith(".jsonl")]:
-        files.erase(os.path.join(folder(project_dir), name))  # an index, which version 0.1 wrote
+    damaged, folder = [], archive_folder(project_dir)
+    for name in [name for name in files.names(folder) if name.endswith(".jsonl")]:
+        files.erase(os.path.join(folder, name))  # an index, which version 0.1 wrote
     for path in paths(project_dir):
         try:
             pairs = [(session.files, change(session)) for session in load(path)]
@@ -234,7 +232,7 @@ def retire(
     path = ""
     if archived:  # another machine may archive others at the same time
         name = "sessions-%s-%s" % (clock.stamp(clock.iso(now)), hexdigest("\n".join(archived))[:8])
-        path = os.path.join(folder(project_dir), name + settings.ARCHIVE_SUFFIX)
+        path = os.path.join(archive_folder(project_dir), name + settings.ARCHIVE_SUFFIX)
         _write(path, archived, now)
     for record in selected:
         if sessions.read_marker(project_dir, record.claude_id):

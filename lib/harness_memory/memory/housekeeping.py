@@ -38,6 +38,10 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
                 duty(context, now, config)
 
 
+def archive_folder(project_dir: str) -> str:
+    return os.path.join(os.path.dirname(project_dir), settings.ARCHIVE_DIR, os.path.basename(project_dir))
+
+
 def is_clock_plausible(days: Iterable[str], now: float) -> bool:
     """False when now lies more than a year past the last day of work: a clock may be wrong, and nothing is retired."""
     # The last week does not count: sessions under a wrong clock leave days of their own.
@@ -59,8 +63,7 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
     excess = sorted(names, key=written.__getitem__)[: max(0, len(names) - int(config["retention_episodes"]))]
     aged = [name for name in names if name < oldest and 0 < written[name] < instant]
     if (excess or aged) and is_clock_plausible([sessions.day_and_id(name)[0] for name in names], now):
-        root, id = os.path.split(context.project_dir)
-        archive = os.path.join(root, settings.ARCHIVE_DIR, id)
+        archive = archive_folder(context.project_dir)
         files.ensure_dir(archive)
         for name in sorted({*excess, *aged}):
             if config["retention_after"] == "delete":

@@ -156,23 +156,12 @@ class Store:
         return ", ".join([*said, *(["sent"] if head != theirs else [])]) or "nothing to do"
 
     def commit(self, *parents: str) -> str:
-        """Commit what this machine has, unless the last of the parents has it already; the commit."""
+        """Commit what other machines get of this one, unless the last of the parents has it already; the commit."""
         # As if every file were big: one pack in place of thousands of objects. A file may vanish while it looks.
         self.git("-c", "core.bigFileThreshold=1", "add", "-A", "--ignore-errors", ".", may_fail=True)
         head = parents[-1] if parents else ""
-        if self._correct(head or _EMPTY_TREE) or not head:
-            head = self.commit_tree(self.git("write-tree"), *parents)
-        self.git("update-ref", BRANCH, head)
-        return head
-
-    def commit_tree(self, tree: str, *parents: str) -> str:
-        words = [word for parent in parents for word in ("-p", parent)]
-        return self.git("commit-tree", *words, "-m", "Memory of " + machine.own_id(self.root), tree)
-
-    def _correct(self, head: str) -> bool:
-        """Put into the index what other machines get in place of what `git add` found; whether anything is new."""
-        rows = self.git("diff-index", "--cached", "--raw", "--no-renames", "-z", head).split("\0")
-        correct, is_changed = {}, False
+        rows = self.git("diff-index", "--cached", "--raw", "--no-renames", "-z", head or _EMPTY_TREE).split("\0")
+        correct, is_changed = {}, not head
         for row, path in zip(rows[::2], rows[1::2]):
             before, after = ("" if sha == _NONE else sha for sha in row.split()[2:4])
             if path != settings.GITIGNORE_FILE and self.is_left_out(path):
@@ -184,7 +173,13 @@ class Store:
         if correct:
             modes = [("100644 %s 0" % sha if sha else "0 " + _NONE, path) for path, sha in correct.items()]
             self.git("update-index", "-z", "--index-info", data="".join(["%s\t%s\0" % row for row in modes]))
-        return is_changed
+        head = self.commit_tree(self.git("write-tree"), *parents) if is_changed else head
+        self.git("update-ref", BRANCH, head)
+        return head
+
+    def commit_tree(self, tree: str, *parents: str) -> str:
+        words = [word for parent in parents for word in ("-p", parent)]
+        return self.git("commit-tree", *words, "-m", "Memory of " + machine.own_id(self.root), tree)
 
     def take(self, head: str, theirs: str, common: str, now: float) -> list[str]:
         """Merge a commit of the remote into the files, and commit them; the paths that changed."""
@@ -215,8 +210,16 @@ class Store:
 
 def prepare(root: str, now: float) -> None:
     """Finish what a killed run left; give this machine its own audit trails and curated files their times."""
+    own = machine.name(root)
     for project in _projects(root):
-        _move_trail(project, machine.name(root))
+        top = os.path.join(project, settings.SECURITY_DIR)
+        # A trail of the time before the sync moves into the folder of this machine.
+        with trail.lock(project) if any(map(str.isdecimal, files.names(top))) else contextlib.nullcontext():
+            for path in trail.paths(project):
+                target = os.path.join(top, own, *path.split(os.sep)[-3:])
+                if not files.exists(target):
+                    files.ensure_dir(os.path.dirname(target))
+                    os.renames(path, target)
     refresh(root)
     merge.record_versions(root, now)
 
@@ -269,14 +272,3 @@ def refresh(root: str) -> None:
         if changed >= listed if changed else listed:
             with shelf:
                 pass
-
-
-def _move_trail(project: str, own: str) -> None:
-    """Move an audit trail of the time before the sync into the folder of this machine."""
-    top = os.path.join(project, settings.SECURITY_DIR)
-    with trail.lock(project) if any(map(str.isdecimal, files.names(top))) else contextlib.nullcontext():
-        for path in trail.paths(project):
-            target = os.path.join(top, own, *path.split(os.sep)[-3:])
-            if not files.exists(target):
-                files.ensure_dir(os.path.dirname(target))
-                os.renames(path, target)

@@ -113,16 +113,16 @@ def load(project_dir: str) -> list[Thread]:
 def chained(project_dir: str, rows: list[Row]) -> list[Thread | Row]:
     """The threads of these episodes, newest first; a closed one of one session is the row itself, as nearly all are."""
     chains: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=itemgetter(2, 1, 0), reverse=True):  # by `ended`, thread and name
+    done: dict[bytes, str] = {}  # when a session last said that it has done a step
+    rows = sorted(rows, key=itemgetter(2, 1, 0), reverse=True)  # by `ended`, thread and name
+    for row in rows:
         chains.setdefault(row[1], []).append(row)
+        for step in row[9].split() if row[9] else ():
+            done.setdefault(step, row[2])
     folder = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
     said = [files.load_json(os.path.join(folder, name), SPEC) for name in files.names(folder) if name.endswith(".json")]
     facts = {fact["thread"]: fact for fact in said if fact}
-    done: dict[bytes, str] = {}  # when a session said that it has done a step
-    for row in [row for row in rows if row.closes]:
-        done.update((step, max(row.ended, done.get(step, ""))) for step in row.closes.split())
-    newest = max(map(itemgetter(2), rows), default="")
-    last = {row[1] for row in rows if row[2] == newest}
+    last = {row[1] for row in rows if row[2] == rows[0][2]}
     threads: list[Thread | Row] = []
     for thread, chain in chains.items():
         row = chain[0]
