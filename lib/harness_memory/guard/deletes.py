@@ -74,7 +74,10 @@ def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     if call.program == "shred":
         rule = "disk.overwrite" if path.startswith("/dev/") else target_rule(word, call, scope, found)
         return "service.delete" if rule == "delete.inside" else rule
-    return _git_rule(path, call, scope)
+    folder = paths.home_relative(path.rpartition("/")[0], scope)[2:]
+    is_lost = folder in WORDS["personal-folders"] and not paths.is_within(path, scope.places[1])
+    is_lost = is_lost and not _is_made(word, call, found)
+    return _git_rule(path, call, scope) or ("delete.outside" if is_lost else "")
 
 
 def _is_made(word: str, call: Call, found: Trace) -> bool:

@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .expand import Call
 
+_ALL = frozenset((".", "./", ":/", STAR, "./" + STAR))
 PROTECTED = ("main", "master", "production", "prod", "release", "develop", "trunk", "stable", "staging")
 
 
@@ -19,6 +20,8 @@ def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
     if verb == "push":
         return _push(call, protected, branch)
     words = args[args.index("--") + 1 :] if "--" in args else given.operands[1:]
+    if verb == "rm" and not given.has("--cached,-n"):
+        return "git.discard" if not _ALL.isdisjoint(words) else ""
     if verb == "restore" and given.has("--staged,-S") and not given.has("--worktree,-W"):
         return ""
     if verb == "checkout" and "--" not in args:
@@ -29,14 +32,17 @@ def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
         return ""
     is_file = len(words) < 4 and "." in words[0].rpartition("/")[2][1:]
     is_sure = not any(UNKNOWN in word or GLOBS & set(word) for word in words)
-    return "git.discard-file" if is_file and is_sure else "git.discard"
+    if is_file and is_sure:
+        is_kept = given.has("--ours,--theirs") or all(word.endswith(WORDS["regenerated"]) for word in words)
+        return "" if is_kept else "git.discard-file"
+    return "git.discard"
 
 
 def _is_path(word: str) -> bool:
     """Whether the one argument of `git checkout` is a path, not a branch."""
     stem, dot, ending = word.rpartition("/")[2].rpartition(".")
     is_file = bool(dot and stem and ending.isalpha() and ending != "x" and len(ending) < 6)  # v1.x is a branch
-    return is_file or word in (".", "..", ":/", "*") or word[:2] == "./" or STAR in word
+    return is_file or word in ("..", "*", *_ALL) or word[:2] == "./" or STAR in word
 
 
 def _push(call: Call, protected: tuple[str, ...], branch: str) -> str:

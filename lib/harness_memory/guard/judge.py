@@ -79,16 +79,19 @@ class _Judge:
 
     def __init__(self, found: Trace, scope: Scope, policy: Any) -> None:
         self.found, self.scope, self.policy = found, scope, policy
-        self.is_sourced = False  # a file of secrets is in the environment
+        self.is_sourced = self.is_template = False  # a file of secrets is in the environment, is made from a template
         self.readers = {id(each): call for call in found.calls for each in call.sources()}
 
     def of_call(self, call: Call) -> Found:
         name = call.program
         rule = self.effect(call)
-        if rule == "sql" or (call.row is not None and "q*" in call.row.operands):
+        if rule in ("sql", "db.destroy") or (call.row is not None and "q*" in call.row.operands):
             from . import code
 
-            yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
+            if rule == "db.destroy" and not any(code.is_scratch(word) for word in call.given.operands):
+                yield rule, call.line()
+            elif rule != "db.destroy":
+                yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
         elif rule:
             yield rule, call.line()
         kinds = list(call.accesses())
@@ -170,7 +173,7 @@ class _Judge:
             outside = parts.get("source") or parts.get("src") or value.partition(":")[0]
             is_path = outside[:1] in ("/", ".", TILDE, UNKNOWN)
             path = paths.absolute(outside, call.cwd, self.scope) if is_path else ""
-            if path == "/" or (path and paths.home_relative(path, self.scope) == "~"):
+            if path == "/" or path.endswith("docker.sock") or (path and paths.home_relative(path, self.scope) == "~"):
                 yield "docker.mount", call.line()
             elif path and self.rule(outside, call) == paths.SECRET:
                 yield paths.SENSITIVE, plain(outside)
@@ -256,9 +259,12 @@ class _Judge:
         if is_search and not any(kind == "r" for kind, _ in kinds):
             kinds = [*kinds, ("r", ".")]
         is_deep = is_search and call.given.has("--hidden,-r,-R,--recursive")
+        is_carried = call.program in WORDS["carriers"] and self.is_env_copy(kinds, call)
+        self.is_template = self.is_template or is_carried
         is_template = any(word.lower().endswith(WORDS["templates"]) for kind, word in kinds if kind in ("r", "o"))
         for kind, word in call.redirected() + kinds:
-            if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
+            is_known = is_carried or (kind == "w" and (is_template or self.is_template))
+            if is_known and paths.is_env(word.rpartition("/")[2].lower()):
                 continue  # cp .env.example .env
             if word.startswith(("/dev/tcp/", "/dev/udp/")) and not word[9:].startswith(WORDS["local-hosts"]):
                 yield "remote.shell", call.line()
@@ -271,6 +277,17 @@ class _Judge:
                 yield "delete.outside", plain(word)
         if call.program in WORDS["unpackers"] and not call.where and not call.given.has("-n,--dry-run"):
             yield from self.unpacked(call, kinds)
+
+    def is_env_copy(self, kinds: list[tuple[str, str]], call: Call) -> bool:
+        """Whether a file of variables, or its template, gets another place or name of that kind: nothing is shown."""
+        words = [word for kind, word in kinds if kind in "oraw"]
+        *sources, target = [word.rpartition("/")[2].lower() for word in words] or [""]
+        is_known = all(paths.is_env(name) or name.endswith(WORDS["templates"]) for name in sources)
+        if not sources or not is_known or ":" in words[-1]:
+            return False
+        is_folder = "." not in target.strip(".")
+        place = paths.absolute(words[-1], call.cwd, self.scope)
+        return paths.is_env(target) or (is_folder and not paths.is_temporary(place, self.scope))
 
     def one(self, kind: str, word: str, call: Call) -> Found:
         if not word or word in WORDS["devices"] or word.startswith("/dev/fd/"):
@@ -299,8 +316,7 @@ class _Judge:
         if rule not in (paths.ENV, paths.SENSITIVE):
             return False
         if call.is_kept:
-            rows = [each.row.operands for each in self.found.calls if each.row]
-            return ["e*"] not in rows and not any(each.program in WORDS["senders"] for each in self.found.calls)
+            return not any(_carries_unknown(each) for each in self.found.calls)
         is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
         reader = self.readers.get(id(call))
         return is_quiet or kind == "a" or _shows_names(call) or (reader is not None and _shows_names(reader))
@@ -374,6 +390,14 @@ _SPECIAL: dict[str, Any] = {
 }
 
 
+def _carries_unknown(call: Call) -> bool:
+    """Whether something unknown goes into what a call sends, other than a header or the host."""
+    if call.program not in WORDS["senders"]:
+        return call.row is not None and call.row.operands == ["e*"]
+    sent = [value for option, _, value in call.given.values if option not in WORDS["header-options"]]
+    return any(UNKNOWN in word for word in sent + [word.lstrip(UNKNOWN) for word in call.given.operands])
+
+
 def _shows(call: Call) -> bool:
     """Whether a call prints what it reads, for all to see: `jq -r .data`, not `jq keys`."""
     is_seen = not call.is_kept and all(word in WORDS["devices"] for _, word in call.redirections)
@@ -387,6 +411,11 @@ def _shows_names(call: Call) -> bool:
         return "-d=" in text and "-f1" in text
     if call.program in ("awk", "gawk"):
         return "-F=" in text and "$1" in text and "$2" not in text and "$0" not in text
+    if call.program in ("sed", "gsed"):  # s/=.*/=***/
+        plain_text = text.translate(dict.fromkeys(map(ord, "()\\")))
+        return "=.*" in plain_text or "***" in plain_text or "redacted" in plain_text.lower()
+    if call.program in ("jq", "gojq", "yq"):
+        return "keys" in text
     is_part = call.given.has("-o") and "=." not in text
     return call.program in ("wc", "xargs") or (call.program in ("grep", "egrep", "rg") and is_part)
 

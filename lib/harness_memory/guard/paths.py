@@ -158,11 +158,13 @@ def _rule(path: str, access: str, scope: Scope) -> str:
     name = path.rpartition("/")[2]
     local = home_relative(path, scope)
     rule = _secret(path, name, local, scope)
-    if rule and (access == READ or rule != SENSITIVE) and not (local == path and is_temporary(path, scope)):
-        return rule if access == READ or rule != ENV else "path.env-write"
+    rule = "" if local == path and is_temporary(path, scope) else rule
+    if rule and (access == READ or (access == DELETE and rule == SECRET)):
+        return rule
     if access == READ:
         return _other_memory(path, scope)
-    return own_rule(path, access, scope) or _guarded(path, name, local, access, scope)
+    other = own_rule(path, access, scope) or _guarded(path, name, local, access, scope)
+    return other or {ENV: "path.env-write", SECRET: SENSITIVE}.get(rule, "")
 
 
 def _secret(path: str, name: str, local: str, scope: Scope) -> str:
@@ -171,13 +173,15 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
         return ""
     inner = next((pieces[at + 1 :] for at, piece in enumerate(pieces) if piece in WORDS["secret-dirs"]), None)
     if inner is not None:
-        return "" if inner and (inner[0] in WORDS["no-keys"] or inner[0].startswith("known_hosts")) else SECRET
+        return "" if inner and inner[0].startswith(WORDS["no-keys"]) else SECRET
     below = local[2:] + "/" if local[:2] == "~/" else ""
     if below.startswith(WORDS["secret-home"]) or below == ".aws/" or path.startswith(WORDS["secret-system"]):
         return SECRET
     if path.startswith("/proc/") and name in ("environ", "mem") and "/self/environ" not in path:
         return SENSITIVE
-    if below.startswith(WORDS["sensitive-home"]):
+    if name not in WORDS["secret-names"] and (
+        below.startswith(WORDS["sensitive-home"]) or path.startswith(WORDS["sensitive-system"])
+    ):
         return SENSITIVE
     project = scope.places[1]
     is_ours = is_within(path, project)

@@ -178,7 +178,7 @@ def applies(name: str, effect: list[str], given: Arguments) -> int:
             continue
         is_met = not words.isdisjoint(options)
         if mark == "!":
-            is_met = not is_met and words.isdisjoint(given.operands[:6])
+            is_met = not is_met and words.isdisjoint([word.rstrip("/") for word in given.operands[:6]])
         elif mark == "~":
             is_met = name in words
         elif mark == "?":

@@ -148,12 +148,13 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         names = _words_of(tool)
         writes = paths.WRITE if not names.isdisjoint(WORDS["write-words"]) else paths.READ
         access = paths.DELETE if not names.isdisjoint(WORDS["delete-words"]) else writes
+        is_carried = not names.isdisjoint(WORDS["carry-words"])
         for key, word in [(key, word) for key, value in given.items() for word in _texts(value)]:
             is_prose = str(key).lower() in WORDS["prose-keys"]
             is_place = word[:1] in ("/", "~", ".") or word[1:2] == ":"
             is_path = len(word) < 1000 and "\n" not in word and (is_place or (" " not in word and not is_prose))
             if is_path and ("/" in word or "\\" in word or "." in word) and not (is_prose and " " in word):
-                yield access, word
+                yield from ((each, word) for each in ((paths.READ, access) if is_carried else (access,)))
 
 
 def _of_path(access: str, word: str, given: Mapping[str, Any], scope: Scope) -> str:
