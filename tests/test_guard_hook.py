@@ -375,8 +375,8 @@ def test_links_are_followed(guard: Guard, tmp_path: Path) -> None:
     assert guard.judged("Grep", {"pattern": "x", "path": str(guard.repo / "docs")}) == secret
     for command in ("cat notes.txt", "cat hop/id_rsa", "cd hop && cat ./id_rsa"):
         assert guard.ran(command) == secret
-    assert guard.judged("Read", {"file_path": str(tmp_path / "link" / ".kube" / "config")}) == secret
-    path = str(guard.home / ".kube" / "config")
+    assert guard.judged("Read", {"file_path": str(tmp_path / "link" / ".aws" / "credentials")}) == secret
+    path = str(guard.home / ".aws" / "credentials")
     assert guard.judged("Read", {"file_path": path}, HOME=str(tmp_path / "link")) == secret
     assert (guard.ran("cat plain.txt"), guard.ran("cat a")) == (SILENT, SILENT)
 

@@ -7,14 +7,13 @@ does the same: `shutil.rmtree('x')` is `rm -rf x`. Text that is only text is not
 from __future__ import annotations
 
 from . import programs
+from .calls import Call
 from .shell import NAME, TILDE, UNKNOWN
 from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from .expand import Call
 
 MAX_CHARS = 20_000  # of a body; what follows is not read
 MAX_CALLS = 400
@@ -144,7 +143,6 @@ _VERBS = ("drop", "truncate", "delete", "update", "alter", "remove(")
 
 
 def database_texts(call: Call) -> list[str]:
-    """The statements that a call hands to a database."""
     if any(arg == ":memory:" or arg.startswith("/tmp/") for arg in call.given.operands):
         return []
     texts = [value for _, kind, value in call.given.values if kind == "q" or (" " in value and kind != "Q")]
@@ -162,12 +160,12 @@ def destroys(text: str) -> bool:
         return False
     if "db." in lower and any(word in _bare(lower, "'", '"').replace(" ", "") for word in _DOCUMENTS):
         return True
-    statements = _bare(lower, "'", "$$").upper().replace("(", " ( ").split(";")
-    return any(_is_loss(each.split()) for each in statements)
+    statements = [each.split() for each in _bare(lower, "'", "$$").upper().replace("(", " ( ").split(";")]
+    made = [{*words} for words in statements if words[:1] == ["CREATE"]]
+    return any(_is_loss(words, made) for words in statements)
 
 
 def _bare(text: str, *quotes: str) -> str:
-    """Text with its strings emptied, and without comments."""
     for quote in quotes:
         text = (quote + quote).join(text.split(quote)[::2])
     for opener, closer in (("/*", "*/"), ("--", "\n"), ("//", "\n")):
@@ -176,13 +174,14 @@ def _bare(text: str, *quotes: str) -> str:
     return text
 
 
-def _is_loss(words: list[str]) -> bool:
+def _is_loss(words: list[str], made: list[set[str]]) -> bool:
     words = words[1:] if words[:1] in (["BEGIN"], ["WITH"]) else words
     rest = words[words.index("WHERE") + 1 :] if "WHERE" in words else []
     verb, kind = (*words, "", "")[:2]
     if verb == "DROP" and kind in WORDS["dropped"] and len(words) > 2:
         name = words[4] if words[2:4] == ["IF", "EXISTS"] and len(words) > 4 else words[2]
-        return not (kind in ("DATABASE", "SCHEMA") and is_scratch(name))
+        is_remade = kind in WORDS["made-again"] and any({kind, name} <= each for each in made)
+        return not (is_remade or (kind in ("DATABASE", "SCHEMA") and is_scratch(name)))
     if (verb, kind) == ("DELETE", "FROM") or (verb == "UPDATE" and "SET" in words[2:5]):
         return len(words) > 2 and (not rest or rest[0] in ("TRUE", "1=1", "1"))
     is_column = (verb, kind) == ("ALTER", "TABLE") and "DROP" in words

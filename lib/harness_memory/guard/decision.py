@@ -54,8 +54,10 @@ def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -
     if best.tier != rules.LOG and allowance.take(question.root, question.tool, question.given, question.cwd):
         best.tier = rules.LOG
     tier = best.tier
-    if tier == rules.ASK and not _is_attended(question.env, question.payload):
-        tier = policy.unattended
+    attended = question.env.get(settings.ENV_ATTENDED)
+    is_here = attended != "0" if attended else not question.env.get(settings.ENV_ENTRYPOINT).startswith("sdk")
+    if tier == rules.ASK and (not is_here or question.payload.get("permission_mode") == "dontAsk"):
+        tier = policy.unattended  # no user can answer
     is_recorded = _record(question, best, tier, policy)
     if tier == rules.LOG:
         return b""
@@ -117,13 +119,6 @@ def reply(tier: str, text: str) -> bytes:
     return jsontext.compact({"hookSpecificOutput": answer}).encode("utf-8", "replace")
 
 
-def _is_attended(env: Environment, payload: dict[str, Any]) -> bool:
-    """Whether a user can answer a question."""
-    attended = env.get(settings.ENV_ATTENDED)
-    is_here = attended != "0" if attended else not env.get(settings.ENV_ENTRYPOINT).startswith("sdk")
-    return is_here and payload.get("permission_mode") != "dontAsk"
-
-
 def _record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool:
     """True when the event is in the audit trail."""
     from ..audit import trail
@@ -156,7 +151,6 @@ def _record(question: Question, best: Verdict, tier: str, policy: Policy) -> boo
 
 
 def failed(env: Environment, error: BaseException) -> bytes:
-    """The answer without a verdict."""
     from ..base import health
     from .question import store_root
 

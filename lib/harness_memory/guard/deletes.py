@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from . import paths
-from .expand import CONTAINER
-from .outputs import find_parts
+from .calls import CONTAINER, Call, Trace, find_parts
 from .shell import GLOBS, STAR, UNKNOWN, joined, narrows, plain
 from .words import WORDS
 
@@ -12,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .expand import Call, Trace
     from .paths import Scope
 
 ROOTS = WORDS["roots"]
@@ -20,7 +18,6 @@ GRAVE = ("delete.project", "delete.home", "delete.system")
 
 
 def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
-    """The findings against a call that deletes."""
     name, given, words, is_deep = call.program, call.given, call.given.operands, True
     if given.has("--help,-WhatIf,-whatif"):
         return

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..base.process import system
-from . import outputs, programs
-from .expand import SCRIPT, SHELLS
+from . import calls, programs
+from .calls import SCRIPT, SHELLS, Call
 from .shell import TILDE, UNKNOWN, joined, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .expand import Call, Shell
+    from .expand import Shell
 
 MAX_SCRIPT_BYTES = 64 * 1024
 MAX_SCRIPTS_DEEP = 3
@@ -20,22 +20,13 @@ _MAKEFILES = {"just": ("justfile", "Justfile"), "make": ("Makefile", "makefile",
 
 
 def follow(shell: Shell, call: Call) -> None:
-    name, outer, directory = call.program, shell.cwd, call.given.value("D")
+    outer, directory = shell.cwd, call.given.value("D")
     if directory:
         shell.cwd = call.cwd = joined(outer, directory)
     _creates(shell, call)
-    if name in ("find", "fd", "fdfind"):
-        _found(shell, call)
-    elif name in ("xargs", "parallel"):
-        _fed(shell, call)
-    elif name == "git":
-        _git(shell, call)
-    elif name in ("source", "."):
-        _script(shell, call.args, call)
-    elif name in _MAKEFILES:
-        _recipes(shell, call)
-    elif call.row is not None:
-        _by_row(shell, call)
+    special = _SPECIAL.get(call.program, _by_row if call.row is not None else None)
+    if special:
+        special(shell, call)
     if "/" in call.word and (call.row is None or joined(shell.cwd, call.word) in shell.trace.files):
         _script(shell, [call.word, *call.args], call, needs_mark=True)
     shell.cwd = outer if directory else shell.cwd
@@ -70,7 +61,6 @@ def _by_row(shell: Shell, call: Call) -> None:
 
 
 def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
-    """The command that stands in the arguments from an operand on."""
     words, name, where = call.given.operands, call.program, programs.RUNS[effect[0]]
     while "=" in effect and at < len(words) and ("=" in words[at] or words[at] == "-"):
         key, _, value = words[at].partition("=")
@@ -89,9 +79,9 @@ def _code(shell: Shell, call: Call) -> None:
     """The commands that code amounts to: code in an argument, on standard input, or in a file."""
     from . import code
 
-    given, kinds, via = call.given, call.row.operands if call.row else [], call.program
-    scripts = [word for word in given.operands if word != "-"]
-    body = "\n".join(given.of("c"))
+    kinds, via = call.row.operands if call.row else [], call.program
+    scripts = [word for word in call.given.operands if word != "-"]
+    body = "\n".join(call.given.of("c"))
     if not body and kinds[:1] == ["c"]:
         body = "".join(scripts[:1])
     elif not body and scripts:
@@ -109,6 +99,9 @@ def _code(shell: Shell, call: Call) -> None:
         shell.stdin = outer
 
 
+# Scripts --------------------------------------------------------------------------------------------
+
+
 def _shell(shell: Shell, call: Call) -> None:
     """`bash x.sh`, `bash < x.sh`, `cat x.sh | bash`"""
     operands = [word for word in call.given.operands if word not in ("-", "/dev/stdin") and word[:1] != "+"]
@@ -118,6 +111,10 @@ def _shell(shell: Shell, call: Call) -> None:
         shell.read_text(call.stdin, via=call.program)
     else:
         _script(shell, _fed_files(call), call)
+
+
+def _sourced(shell: Shell, call: Call) -> None:
+    _script(shell, call.args, call)
 
 
 def _fed_files(call: Call) -> list[str]:
@@ -130,7 +127,7 @@ def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool =
     """A script that this script has written itself, a pipe with a known end, or a file on disk."""
     for name in operands[:1]:
         made = shell.trace.writers("", name)
-        piped = outputs.said(made[-1], shell.trace) if made else call.stdin if name in ("/dev/stdin", "-") else None
+        piped = calls.said(made[-1], shell.trace) if made else call.stdin if name in ("/dev/stdin", "-") else None
         text, via = (piped, "") if isinstance(piped, str) else _read(shell, name)
         first = text.partition("\n")[0]
         if via and needs_mark and (first[:2] != "#!" or name_of(first.split()[-1]) not in SHELLS):
@@ -152,12 +149,12 @@ def _read(shell: Shell, name: str) -> tuple[str, str]:
     found.budget.files -= 1
     try:
         status = system.stat(full)
-        if status.st_mode & 0o170000 != 0o100000 or status.st_size > MAX_SCRIPT_BYTES:
-            return "", SCRIPT
-        with open(full, "rb") as file:
-            return file.read(MAX_SCRIPT_BYTES).decode("utf-8", "replace"), SCRIPT
+        if status.st_mode & 0o170000 == 0o100000 and status.st_size <= MAX_SCRIPT_BYTES:
+            with open(full, "rb") as file:
+                return file.read(MAX_SCRIPT_BYTES).decode("utf-8", "replace"), SCRIPT
     except (OSError, ValueError):
-        return "", SCRIPT
+        pass
+    return "", SCRIPT
 
 
 def _package(shell: Shell, call: Call) -> None:
@@ -205,12 +202,15 @@ def _needed(text: str, waiting: list[str]) -> list[str]:
     return [line for target in waiting[:50] for line in rules.get(target, ([], []))[1]]
 
 
+# Programs that hand names on ------------------------------------------------------------------------
+
+
 def _fed(shell: Shell, call: Call) -> None:
     """xargs and parallel: the command with what standard input, or `:::`, adds to it."""
     given, rest = call.given, call.rest(0) or ["echo"]
     named = "".join([value for option, _, value in given.values if option == "--replace"])
     place = given.value("I") or named or ("{}" if given.has("-i,--replace") or call.program == "parallel" else "")
-    operands = outputs.fed_words(None if given.value("A") else call.stdin, lines=bool(place))
+    operands = calls.fed_words(None if given.value("A") else call.stdin, lines=bool(place))
     if ":::" in rest:
         rest, operands = rest[: rest.index(":::")], rest[rest.index(":::") + 1 :]
     operands = [" ".join(operands)] if rest[-1:] == ["-c"] else operands
@@ -228,16 +228,12 @@ def _applied(words: list[str], operands: list[str], place: str) -> list[str]:
 
 
 def _found(shell: Shell, call: Call) -> None:
-    args, at = call.args, 0
-    while at < len(args):
-        if args[at] in _FIND_RUNS:
-            end = at + 1
-            while end < len(args) and args[end] not in (";", "+"):
-                end += 1
-            operands = outputs.found_by(call) if call.program != "find" or "{}" in args[at:end] else []
-            shell.follow(_applied(args[at + 1 : end], operands, "{}"), via=call.program)
-            at = end
-        at += 1
+    for at, arg in enumerate(call.args):
+        if arg in _FIND_RUNS:
+            rest = call.args[at + 1 :]
+            words = rest[: next((end for end, each in enumerate(rest) if each in (";", "+")), len(rest))]
+            operands = calls.found_by(call) if call.program != "find" or "{}" in words else []
+            shell.follow(_applied(words, operands, "{}"), via=call.program)
 
 
 def _git(shell: Shell, call: Call) -> None:
@@ -253,18 +249,30 @@ def _git(shell: Shell, call: Call) -> None:
 
 def _creates(shell: Shell, call: Call) -> None:
     """Paths that the script makes, and what it writes or fetches into files."""
-    name, given, words = call.program, call.given, [arg for arg in call.args if arg[:1] != "-"]
-    made = written = [word for kind, word in call.accesses() if kind in ("n", "w")] if call.row else []
+    name, words = call.program, [arg for arg in call.args if arg[:1] != "-"]
+    made = [word for kind, word in call.accesses() if kind in ("n", "w")] if call.row else []
+    content: str | list[Call] | None = None
     if name == "git" and words[:1] in (["clone"], ["init"], ["worktree"]):
         made = words[2:][-1:] or [words[-1].rstrip("/").rpartition("/")[2].replace(".git", "")]
     elif name in ("virtualenv", "python") and "venv" in name + " ".join(call.args):
         made = words[-1:]
     elif name in ("tee", "dd"):
-        for word in written[:50]:
-            shell.write(word, call.stdin if isinstance(call.stdin, str) else call.sources(), adds="-a" in call.args)
+        content = call.stdin if isinstance(call.stdin, str) else call.sources()
     elif name in ("curl", "wget", "aria2c"):
-        if not written and (name != "curl" or given.has("-O,--remote-name,-J")):  # named like the address
-            written = [url.partition("?")[0].rstrip("/").rpartition("/")[2] for url in given.operands]
-        for word in written:
-            shell.write(word, [call])
-    shell.trace.made.update(joined(shell.cwd, word) for word in made if word)
+        if not made and (name != "curl" or call.given.has("-O,--remote-name,-J")):  # named like the address
+            made = [url.partition("?")[0].rstrip("/").rpartition("/")[2] for url in call.given.operands]
+        content = [call]
+    places = [joined(shell.cwd, word) for word in made if word]
+    shell.trace.made.update(places)
+    if content is not None:
+        for path in places[:50]:
+            shell.trace.write(path, content, adds="-a" in call.args)
+
+
+_SPECIAL = {
+    **dict.fromkeys(("find", "fd", "fdfind"), _found),
+    **dict.fromkeys(("xargs", "parallel"), _fed),
+    **dict.fromkeys(("source", "."), _sourced),
+    **dict.fromkeys(_MAKEFILES, _recipes),
+    "git": _git,
+}

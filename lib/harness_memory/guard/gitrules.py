@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from .calls import Call
 from .shell import GLOBS, STAR, UNKNOWN
 from .words import WORDS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .expand import Call
 
 _ALL = frozenset((".", "./", ":/", STAR, "./" + STAR))
 PROTECTED = ("main", "master", "production", "prod", "release", "develop", "trunk", "stable", "staging")
@@ -27,7 +24,12 @@ def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
     if verb == "checkout" and "--" not in args:
         if given.has("-b,-B,--orphan,-t,--track,--detach,-d") or args == ["-h"]:
             return ""
-        words = words[1:] if len(words) > 1 or not _is_path("".join(words)) else words
+        # The only argument is a path, or a branch; v1.x is a branch.
+        word = "".join(words)
+        stem, dot, ending = word.rpartition("/")[2].rpartition(".")
+        is_file = bool(dot and stem and ending.isalpha() and ending != "x" and len(ending) < 6)
+        is_path = is_file or word in ("..", "*", *_ALL) or word[:2] == "./" or STAR in word
+        words = words[1:] if len(words) > 1 or not is_path else words
     if verb not in ("checkout", "restore") or not words or "--help" in args:
         return ""
     is_file = len(words) < 4 and "." in words[0].rpartition("/")[2][1:]
@@ -36,13 +38,6 @@ def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
         is_kept = given.has("--ours,--theirs") or all(word.endswith(WORDS["regenerated"]) for word in words)
         return "" if is_kept else "git.discard-file"
     return "git.discard"
-
-
-def _is_path(word: str) -> bool:
-    """Whether the one argument of `git checkout` is a path, not a branch."""
-    stem, dot, ending = word.rpartition("/")[2].rpartition(".")
-    is_file = bool(dot and stem and ending.isalpha() and ending != "x" and len(ending) < 6)  # v1.x is a branch
-    return is_file or word in ("..", "*", *_ALL) or word[:2] == "./" or STAR in word
 
 
 def _push(call: Call, protected: tuple[str, ...], branch: str) -> str:
@@ -60,17 +55,12 @@ def _push(call: Call, protected: tuple[str, ...], branch: str) -> str:
         return "git.force-push"
     targets = [ref.lstrip("+").rpartition(":")[2].replace("refs/heads/", "") for ref in refs]
     targets = [branch if target in ("HEAD", "@") else target for target in targets] or [branch]
-    if all(target and UNKNOWN not in target and not is_protected(target, protected) for target in targets):
+    starts = tuple([name.rstrip("*").rstrip("/") + "/" for name in protected])
+    is_known = all(target and {UNKNOWN, STAR, "*"}.isdisjoint(target) for target in targets)
+    if is_known and not any(target in protected or target.startswith(starts) for target in targets):
         return "git.force-push-own"
-    if has_lease and not is_forced and targets == [""]:
-        return "git.force-push-own"  # git itself refuses when another person has pushed
-    return "git.force-push"
-
-
-def is_protected(branch: str, protected: tuple[str, ...]) -> bool:
-    if STAR in branch or "*" in branch:
-        return True
-    return any(branch == name or branch.startswith(name.rstrip("*").rstrip("/") + "/") for name in protected)
+    # With a lease git itself refuses when another person has pushed.
+    return "git.force-push-own" if has_lease and not is_forced and targets == [""] else "git.force-push"
 
 
 def shown(call: Call) -> list[str]:
@@ -84,7 +74,6 @@ def shown(call: Call) -> list[str]:
 
 
 def checked_out(cwd: str) -> str:
-    """The branch that is checked out at a place, where that can be read."""
     from ..project import git
 
     repo = git.find(cwd)[1] if cwd.startswith("/") or cwd[1:2] == ":" else None

@@ -7,8 +7,8 @@ A rule that ends in `?` is about a line of a script, which may never run: it is 
 
 from __future__ import annotations
 
-from . import expand, outputs, paths, programs
-from .expand import CONTAINER, SCRIPT, SHELLS
+from . import calls, expand, paths, programs
+from .calls import CONTAINER, SCRIPT, SHELLS, Call, Trace
 from .shell import TILDE, UNKNOWN, Unreadable, name_of, plain
 from .words import WORDS
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from .expand import Call, Trace
     from .paths import Scope
 
     Finding = tuple[str, str, str]
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_PIECES, MAX_PIECE_CHARS = 50, 500  # of text that cannot be read as a whole
 _UNQUOTED = dict.fromkeys(map(ord, "\\'\""))
+_TAKES_CODE = frozenset("-c -e -m -ne -pe -p -r -n".split())
 _ACCESS = {
     **dict.fromkeys("raf", paths.READ),
     **dict.fromkeys("wtmn", paths.WRITE),
@@ -34,7 +34,6 @@ _ACCESS = {
 
 
 def findings(text: str, scope: Scope, policy: Any) -> list[Finding]:
-    """All findings against a command, in its order."""
     text = text.replace("\0", "").replace("\ufeff", "")  # shells drop the one, and editors do not show the other
     if _is_bomb("".join(text[:2000].split())):
         return [("system.fork-bomb", text[:80], "")]
@@ -54,7 +53,6 @@ def _is_bomb(tight: str) -> bool:
 
 
 def _holds(text: str, name: str) -> bool:
-    """Whether a text holds one of these words."""
     return any(word in text for word in WORDS[name])
 
 
@@ -75,8 +73,6 @@ def _of_script(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 class _Judge:
-    """What all calls of a trace are judged by."""
-
     def __init__(self, found: Trace, scope: Scope, policy: Any) -> None:
         self.found, self.scope, self.policy = found, scope, policy
         self.is_sourced = self.is_template = False  # a file of secrets is in the environment, is made from a template
@@ -186,10 +182,13 @@ class _Judge:
         origins = [each for word in words for each in self.found.writers(call.cwd, word)]
         if call.program in WORDS["interpreters"]:
             origins += [each for arg in call.args for each in self.found.writers("", arg)]
-            origins += call.sources() if _reads_program(call) else []
-        if any(outputs.fetches(each) for each in origins):
+            operands = [arg for arg in call.args if arg[:1] not in ("-", "+") or arg == "-"]
+            is_given = bool(operands) and operands[0] not in ("-", "/dev/stdin") and "-s" not in call.args
+            is_given = is_given or not _TAKES_CODE.isdisjoint(call.given.flags)  # then standard input is data
+            origins += [] if is_given else call.sources()
+        if any(calls.fetches(each) for each in origins):
             yield "remote.pipe-to-shell", call.line()
-        elif any(outputs.decodes(each) for each in origins):
+        elif any(calls.decodes(each) for each in origins):
             yield "code.hidden", call.line()
 
     def sends(self, call: Call) -> Found:
@@ -212,7 +211,7 @@ class _Judge:
         files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
         files += [(v.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for v in sent + named]
         rules = {self.rule(word, each): plain(word) for word, each in files}
-        secrets = [each for each in sources if outputs.shows_secret(each)]
+        secrets = [each for each in sources if calls.shows_secret(each)]
         if {paths.SECRET, paths.ENV} & set(rules):
             yield "exfil.secret", rules.get(paths.SECRET) or rules[paths.ENV]
         elif paths.SENSITIVE in rules:
@@ -222,16 +221,15 @@ class _Judge:
         is_shell = given.has("-e,-c,--exec,--sh-exec") or "exec:" in text.lower()
         if is_talker and (is_shell or any(each.program in SHELLS for each in sources)):
             yield "remote.shell", call.line()
-        if any(outputs.shows_environment(each) for each in sources):
+        if any(calls.shows_environment(each) for each in sources):
             yield "exfil.environment", call.line()
         is_fed = is_talker and (files or any(operator == "<" for operator, _ in call.redirections))
         is_fed = is_fed or any(paths.is_system(paths.absolute(word, call.cwd, self.scope)) for word, _ in files if word)
-        packed = [
-            each for each in sources if each.program in WORDS["packers"] or each.verb()[0] in WORDS["git-histories"]
-        ]
+        packers = WORDS["packers"] + WORDS["git-histories"]
+        is_packed = any(each.program in packers or each.verb()[0] in packers for each in sources)
         is_form = given.has("-F,--form") and "=@" in text
         is_upload = call.program == "curl" and (is_form or given.has("-T,--upload-file"))
-        if is_fed or packed or is_upload or _holds(text, "sink-hosts"):
+        if is_fed or is_packed or is_upload or _holds(text, "sink-hosts"):
             yield "exfil.tree", call.line()
 
     def copies(self, call: Call) -> Found:
@@ -245,7 +243,6 @@ class _Judge:
                 yield "exfil.tree", call.line()
 
     def worth(self, word: str, call: Call) -> str:
-        """The rule against deleting what a word names."""
         from . import deletes
 
         return deletes.worth(paths.absolute(word, call.cwd, self.scope), self.scope, call)
@@ -253,7 +250,6 @@ class _Judge:
     # Paths ------------------------------------------------------------------------------------------
 
     def accessed(self, call: Call, kinds: list[tuple[str, str]]) -> Found:
-        """What the call reads and writes."""
         kinds = kinds if not call.given.has("--help,-WhatIf,-whatif") else []
         is_search = call.program in WORDS["searchers"]
         if is_search and not any(kind == "r" for kind, _ in kinds):
@@ -359,9 +355,9 @@ class _Judge:
     def environment(self, call: Call) -> Found:
         """What shows secrets of the environment, or switches us off in it."""
         values = [each for arg in call.args for each in self.found.writers("", arg)]
-        is_printed = call.program in ("echo", "printf") and any(outputs.shows_secret(each) for each in values)
+        is_printed = call.program in ("echo", "printf") and any(calls.shows_secret(each) for each in values)
         is_seen = not (call.is_kept or call.redirections or call.is_piped)
-        is_listed = outputs.shows_environment(call)
+        is_listed = calls.shows_environment(call)
         is_told = self.is_sourced or (call.line() in ("env", "printenv") and not call.where)
         reader = self.readers.get(id(call), call)
         is_searched = reader.program in WORDS["searchers"] and not reader.is_piped  # `env | grep -i token`
@@ -372,12 +368,9 @@ class _Judge:
             yield "code.preload", call.line()
         if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
             yield "self.uninstall", call.line()
-
-    def ourselves(self, call: Call) -> Found:
-        """Whether the environment is changed so that our command line sees another project's memory."""
-        setters = [each for each in self.found.calls if each.program in ("env", "export", "declare")]
-        is_moved = any(word.startswith(WORDS["place-variables"]) for each in setters for word in each.args)
-        if call.args[:1] == ["memory"] and is_moved:
+        ours = [each for each in self.found.calls if each.program in ("harness", "harness.py")]
+        is_moved = any(word.startswith(WORDS["place-variables"]) for word in call.args)  # to another project's
+        if is_moved and any(each.args[:1] == ["memory"] for each in ours):
             yield "self.other-memory", call.line()
 
 
@@ -386,7 +379,6 @@ _SPECIAL: dict[str, Any] = {
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "echo", "printf"), _Judge.environment),
-    **dict.fromkeys(("harness", "harness.py"), _Judge.ourselves),
 }
 
 
@@ -418,14 +410,6 @@ def _shows_names(call: Call) -> bool:
         return "keys" in text
     is_part = call.given.has("-o") and "=." not in text
     return call.program in ("wc", "xargs") or (call.program in ("grep", "egrep", "rg") and is_part)
-
-
-def _reads_program(call: Call) -> bool:
-    """Whether an interpreter takes its program, not just its data, from standard input."""
-    if not {"-c", "-e", "-m", "-ne", "-pe", "-p", "-r", "-n"}.isdisjoint(call.given.flags):
-        return False
-    operands = [arg for arg in call.args if arg[:1] not in ("-", "+") or arg == "-"]
-    return not operands or operands[0] in ("-", "/dev/stdin") or "-s" in call.args
 
 
 def coarse(text: str, scope: Scope) -> list[Finding]:

@@ -11,12 +11,15 @@ from the project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
 
 from __future__ import annotations
 
+from .shell import fits, joined, plain
+from .words import WORDS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .expand import Call
+    from .calls import Call
     from .question import Question
 
 MAX_UNSURE = 4  # words before the verb that may be values of options
@@ -36,9 +39,6 @@ class Facts:
 
 def forms_of(call: Call) -> list[list[str]]:
     """A call as people write it, with the full name of its verb: as it stands, and without options before the verb."""
-    from .shell import plain
-    from .words import WORDS
-
     given, starts = call.given, [0]
     for number, place in enumerate(given.places[:MAX_UNSURE]):
         starts.append(place)
@@ -55,7 +55,6 @@ def forms_of(call: Call) -> list[list[str]]:
 def facts(question: Question) -> Facts:
     """What a call would do, as far as it can be read; text that is not a shell script has none."""
     from . import expand, tools
-    from .shell import joined, plain
 
     found = Facts(question.home, question.project)
     places = [(access, word, question.cwd) for access, word in tools.accesses(question.tool, question.given)]
@@ -90,7 +89,14 @@ def matches(found: Facts, pattern: str, access: str = "any") -> str:
     kind, _, wanted = pattern.partition(":")
     wanted = wanted.strip()
     if kind == "command":
-        return next((" ".join(words) for words in found.commands if wanted and fits_command(words, wanted)), "")
+        words = wanted.split()
+        glob = " ".join(words) if "*" in wanted or "?" in wanted else ""
+        head = glob.partition("*")[0].partition("?")[0]
+        for each in found.commands if words else ():
+            text = " ".join(each) if glob else ""
+            if text.startswith(head) and fits(text, glob, "") if glob else each[: len(words)] == words:
+                return " ".join(each)
+        return ""
     wanted = found.home + wanted[1:] if wanted[:2] == "~/" else wanted
     for used, path in found.paths:
         if (access == "any" or used in access.split()) and wanted and fits_path(path, wanted, found.project):
@@ -98,18 +104,7 @@ def matches(found: Facts, pattern: str, access: str = "any") -> str:
     return ""
 
 
-def fits_command(words: list[str], pattern: str) -> bool:
-    from .shell import fits
-
-    if "*" not in pattern and "?" not in pattern:
-        return words[: len(pattern.split())] == pattern.split()
-    text, pattern = " ".join(words), " ".join(pattern.split())
-    return text.startswith(pattern.partition("*")[0].partition("?")[0]) and fits(text, pattern, "")
-
-
 def fits_path(path: str, pattern: str, project: str) -> bool:
-    from .shell import fits
-
     if pattern[:1] != "/":
         if not path.startswith(project.rstrip("/") + "/"):
             return False

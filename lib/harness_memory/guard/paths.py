@@ -108,8 +108,12 @@ def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[
     yield path
     if not GLOBS.isdisjoint(path):
         # The first name that matters for each piece that is a pattern; `*` alone aims at nothing.
-        pieces = path.split("/")
-        names = [next((n for n in _samples(piece, access) if matches(piece, n)), piece) for piece in pieces]
+        own, pieces = WORDS["own-samples"] if access == WRITE else (), path.split("/")
+        names = list(pieces)
+        for at, piece in enumerate(pieces):
+            is_open = piece[:1] == STAR or piece.startswith(".git") or (piece[:1] != "." and len(piece) < 3)
+            samples = own if is_open else (*own, *WORDS["samples"])
+            names[at] = next((name for name in samples if matches(piece, name)), piece)
         if names != pieces:
             yield "/".join(names)
     elif UNKNOWN not in path:
@@ -118,13 +122,6 @@ def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[
         goal = real(exact)
         if goal != exact:
             yield form(goal, scope)
-
-
-def _samples(piece: str, access: str) -> tuple[str, ...]:
-    """The names that a pattern may be meant to complete to."""
-    own = WORDS["own-samples"] if access == WRITE else ()
-    is_open = piece[:1] == STAR or piece.startswith(".git") or (piece[:1] != "." and len(piece) < 3)
-    return own if is_open else (*own, *WORDS["samples"])
 
 
 def matches(pattern: str, name: str) -> bool:

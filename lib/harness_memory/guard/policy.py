@@ -1,20 +1,7 @@
 """The rules that hold here: the defaults, then the person's `guard.json` in the store, then the project's.
 
-    {
-      "guard": "normal",                                        relaxed | normal | strict
-      "tiers": {"git.clean": "log", "publish": "off"},          off | log | ask | deny
-      "rules": [{"id": "deploy", "tier": "ask", "reason": "deploys", "remedy": "Ask the team.",
-                 "match": {"program": "make", "words": "deploy", "flags": "", "unless": "--dry-run"}},
-                {"id": "vendored", "tier": "deny", "reason": "is not ours to edit", "remedy": "",
-                 "match": {"path": "third_party/**", "access": "write"}},
-                {"id": "lock", "tier": "ask", "reason": "changes the lock file", "match": {"command": "npm install*"}}],
-      "protected_branches": ["main", "release"],
-      "zero_access": ["*.secret"], "confirm_write": ["package-lock.json"], "no_delete": ["docs/"],
-      "unattended": "deny"                                      what `ask` becomes where no user can answer: deny | ask
-    }
-
-The project's file, `.claude/guard.json`, may only make things firmer, and speaks under its own name. A file that cannot
-be used changes nothing, and is reported as a problem.
+`docs/guard.md` shows the file. The project's, `.claude/guard.json`, may only make things firmer, and speaks under its
+own name. A file that cannot be used changes nothing, and is reported as a problem.
 """
 
 from __future__ import annotations
@@ -27,8 +14,6 @@ from .gitrules import PROTECTED
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from .expand import Call
 
 _LISTS_OF_PATHS = {  # what each list means: rule, accesses
     "zero_access": ("path.secret", "any"),
@@ -55,8 +40,6 @@ OF_PROJECT = "rule of this repository"
 
 
 class Policy:
-    """The rules in force."""
-
     __slots__ = ("custom", "lists", "problems", "profile", "protected", "texts", "tiers", "unattended")
 
     def __init__(self) -> None:
@@ -79,11 +62,16 @@ class Policy:
         return self.texts.get(rule) or (reason, remedy)
 
     def custom_findings(self, facts: match.Facts) -> list[tuple[str, str, str]]:
-        """The rules of people that a call meets."""
         findings = []
         for rule in self.custom:
             wanted = rule["match"]
-            hits = [call.line() for call in facts.calls if wanted.get("program") and _fits_call(wanted, call)]
+            # A rule of words and flags is an effect like those of the rows.
+            effect = ["", *wanted.get("words", "").replace("|", ",").split()]
+            effect += ["+" + wanted["flags"].replace(" ", ",")] if wanted.get("flags") else []
+            effect += ["!" + wanted["unless"].replace(" ", ",")] if wanted.get("unless") else []
+            named = wanted.get("program", "").replace("|", " ").split()
+            meant = [call for call in facts.calls if call.program in named]
+            hits = [call.line() for call in meant if programs.applies(call.program, effect, call.given) >= 0]
             hits += [match.matches(facts, "command: " + wanted.get("command", ""))]
             path = match.matches(facts, "path: " + wanted.get("path", ""), wanted.get("access", "any"))
             findings += [(rule["id"], hit, path) for hit in (*hits, path) if hit][:1]
@@ -101,7 +89,6 @@ class Policy:
         return findings
 
     def take(self, path: str, *, only_tighten: bool) -> None:
-        """Take over a rule file, if there is one."""
         try:
             data = store.read(path, of_anyone=only_tighten)  # who is only firmer needs no trust
             if data is not None:
@@ -171,17 +158,10 @@ def load(root: str, project: str) -> Policy:
 
 def files(root: str, project: str) -> tuple[tuple[str, bool], ...]:
     """The rule files there may be, in the order they count, each with whether it may only make things firmer."""
-    folders = ((root, False), (project + "/" + settings.CLAUDE_DIR, True))
-    return tuple([(folder + "/" + settings.GUARD_FILE, only_tighten) for folder, only_tighten in folders])
-
-
-def _fits_call(wanted: dict[str, str], call: Call) -> bool:
-    """A rule of words and flags is an effect like those of the rows."""
-    effect = ["", *wanted.get("words", "").replace("|", ",").split()]
-    effect += ["+" + wanted["flags"].replace(" ", ",")] if wanted.get("flags") else []
-    effect += ["!" + wanted["unless"].replace(" ", ",")] if wanted.get("unless") else []
-    is_meant = call.program in wanted["program"].replace("|", " ").split()
-    return is_meant and programs.applies(call.program, effect, call.given) >= 0
+    return (
+        (root + "/" + settings.GUARD_FILE, False),
+        ("/".join((project, settings.CLAUDE_DIR, settings.GUARD_FILE)), True),
+    )
 
 
 def report(root: str, launch_dir: str, project_dir: str, session: str, now: float) -> list[str]:

@@ -20,8 +20,6 @@ _rows: dict[str, Row | None] = {}
 
 
 class Row:
-    """One row, read."""
-
     def __init__(self, text: str) -> None:
         fields = [field.split() for field in text.split("|")]
         self.values: dict[str, str] = {}  # options that take one, with its kind
@@ -45,8 +43,6 @@ class Row:
 
 
 class Arguments:
-    """The arguments of one call, separated by its row."""
-
     def __init__(self) -> None:
         self.flags: list[str] = []
         self.values: list[tuple[str, str, str]] = []  # option, kind, value
@@ -131,7 +127,6 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
 
 
 def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
-    """(kind, word) of every argument, by the row."""
     changed = next((row.changes[flag] for flag in given.flags if flag in row.changes), "")
     taken = {"G": ("g?", "f?"), "c": ("f?",)}  # instead of that operand
     left_out = [each for _, kind, _ in given.values for each in taken.get(kind, ())]

@@ -27,8 +27,6 @@ class Environment:
 
 
 class Question:
-    """One tool call and where it is made."""
-
     __slots__ = ("cwd", "env", "given", "home", "payload", "project", "root", "tool", "tree")
 
     def __init__(self, payload: dict[str, Any], env: Environment, tree: str) -> None:

@@ -1,7 +1,7 @@
 """The text of shell scripts: markers for what is live in a word, limits, a reader that moves through the text, words.
 
 Quotes are gone from a word; what was active in it is a marker character, so `r\\m "-rf" '*'` gives "rm", "-rf", "*" and
-a bare `*` gives STAR. Linear in the text; deeper or longer than the limits is TooMuch.
+a bare `*` gives STAR. Linear in the text; deeper or longer than the limits is Unreadable.
 """
 
 from __future__ import annotations
@@ -39,10 +39,6 @@ class Unreadable(ValueError):
     """Not shell text, or beyond the limits."""
 
 
-class TooMuch(Unreadable):
-    """Beyond the limits."""
-
-
 class Budget:
     """What one question is worth; shared by all readers of its scripts."""
 
@@ -52,7 +48,7 @@ class Budget:
     def take(self, cost: int) -> None:
         self.left -= cost
         if self.left < 0:
-            raise TooMuch("too long")
+            raise Unreadable("too long")
 
 
 def plain(word: str) -> str:
@@ -73,8 +69,6 @@ def unescaped(text: str) -> str:
 
 
 class Reader:
-    """A place in a text."""
-
     at = 0
 
     def __init__(self, text: str, budget: Budget) -> None:
@@ -177,6 +171,13 @@ class Reader:
         self.at = at + 1
         return self.text[start:at]
 
+    def up_to(self, mark: str) -> str:
+        start, end = self.at, self.text.find(mark, self.at)
+        if end < 0:
+            raise self.fail("%r is missing" % mark)
+        self.at = end + len(mark)
+        return self.text[start:end]
+
     def here_document(self, end: str, tabs: str) -> str:
         """The body that begins behind this line, or behind the one before it."""
         text = self.text
@@ -225,7 +226,6 @@ def folded(path: str) -> str:
 
 
 def name_of(program: str) -> str:
-    """What a program is called, however it was reached."""
     name = program.replace("\\", "/").rstrip("/").rpartition("/")[2].lower() or program
     return name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name
 

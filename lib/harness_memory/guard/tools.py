@@ -40,16 +40,25 @@ def findings(tool: str, given: Mapping[str, Any], scope: Scope, policy: Any) -> 
         text = str(given.get("command") or "")
         if tool == "PowerShell":  # which escapes with a backtick, not a backslash
             lower = text.lower()
-            if ("iex" in lower or "invoke-expression" in lower) and any(
-                word in lower for word in (*WORDS["fetchers"], "downloadstring")
-            ):
+            fetches = any(word in lower for word in (*WORDS["fetchers"], "downloadstring"))
+            if fetches and ("iex" in lower or "invoke-expression" in lower):
                 return [("remote.pipe-to-shell", text[:200], "")]
             text = text.replace("`\r\n", " ").replace("`\n", " ").replace("`", "").replace("\\", "/")
         return judge(text)
     words = list(accesses(tool, given))
     found = [("guard.failed", tool, "more paths than can be judged")] if len(words) > MAX_VALUES else []
     for access, word in words[:MAX_VALUES]:
-        rule = _of_path(access, word, given, scope)
+        text = TILDE + word[1:] if word[:1] == "~" else TILDE + word[5:] if word.startswith("$HOME") else word
+        rule = paths.rule_for(text, access, scope.cwd, scope)
+        if not rule and STAR in text:
+            rule = paths.rule_for(text.replace(STAR + STAR + "/", ""), access, scope.cwd, scope)
+        if rule in (paths.ENV, paths.SENSITIVE) and "pattern" in given and given.get("output_mode") != "content":
+            continue  # Grep, which then shows names only
+        if access == paths.DELETE and not rule:
+            from . import deletes
+            from .calls import Call, Trace
+
+            rule = deletes.target_rule(text, Call("rm", [], scope.cwd), scope, Trace(scope))
         found += [(rule, "%s %s" % (tool, plain(word)), plain(word))] if rule else []
     if tool in _WRITES:
         found += _content(tool, given, {rule for rule, _, _ in found}, judge)
@@ -155,18 +164,3 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             is_path = len(word) < 1000 and "\n" not in word and (is_place or (" " not in word and not is_prose))
             if is_path and ("/" in word or "\\" in word or "." in word) and not (is_prose and " " in word):
                 yield from ((each, word) for each in ((paths.READ, access) if is_carried else (access,)))
-
-
-def _of_path(access: str, word: str, given: Mapping[str, Any], scope: Scope) -> str:
-    text = TILDE + word[1:] if word[:1] == "~" else TILDE + word[5:] if word.startswith("$HOME") else word
-    rule = paths.rule_for(text, access, scope.cwd, scope)
-    if not rule and STAR in text:
-        rule = paths.rule_for(text.replace(STAR + STAR + "/", ""), access, scope.cwd, scope)
-    if rule in (paths.ENV, paths.SENSITIVE) and "pattern" in given and given.get("output_mode") != "content":
-        return ""  # Grep, which then shows names only
-    if access == paths.DELETE and not rule:
-        from . import deletes
-        from .expand import Call, Trace
-
-        return deletes.target_rule(text, Call("rm", [], scope.cwd), scope, Trace(scope))
-    return rule

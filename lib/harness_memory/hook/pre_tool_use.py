@@ -73,7 +73,7 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
 
             reply = decide(question, policy, against)
         elif question.tool == "Bash" and "harness" in str(question.given.get("command")):
-            from ..guard.ours import is_free
+            from ..guard.allowance import is_free
 
             reply = _ALLOWED if is_free(question) else b""
     verdict.append(reply)

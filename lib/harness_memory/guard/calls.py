@@ -1,18 +1,112 @@
-"""What calls hand on: the text they print where it can be known, the paths they list, what it may be worth."""
+"""What a script amounts to: its calls, what each is given and hands on, and the files it leaves for later ones."""
 
 from __future__ import annotations
 
 from . import programs, shell
-from .shell import MAX_VALUES, STAR, UNKNOWN, distinct, globbed, joined, narrows
+from .shell import MAX_VALUES, STAR, UNKNOWN, distinct, globbed, joined, name_of, narrows
 from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
-    from .expand import Call, Trace
+    from .paths import Scope
+    from .question import Question
 
+MAX_INNER_CHARS = 60_000  # of a file that the script writes
+MAX_SHOWN_WORDS = 60
 MAX_SAID_CHARS = 1 << 16
+SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh csh tcsh".split())
+CONTAINER, REMOTE, SCRIPT = "container", "remote", "a script"  # in `via`; not every line of a file on disk need run
+
+
+class Call:
+    """One program with its arguments, as far as they can be known.
+
+    `stdin` is the text it reads, a list of the calls that produce it, or None. `is_kept`: its output goes into a
+    shell variable, where it stays unseen; `is_piped`: into another call. `elsewhere`: where it runs if the `cd` before
+    it fails. `statements`: for a database, from files; the name of a file that cannot be read.
+    """
+
+    elsewhere = branch = where = ""
+    stdin: Any = None
+    is_kept = is_piped = False
+    via: tuple[str, ...] = ()
+    code: tuple[str, bool] = ("", False)  # that it runs, and whether that is a file on disk
+    statements: tuple[str, ...] = ()
+    _given: programs.Arguments | None = None
+
+    def __init__(self, program: str, args: list[str], cwd: str) -> None:
+        self.word = program
+        self.program = programs.known_as(name_of(program))
+        self.row = programs.row_of(self.program)
+        self.args = args
+        self.cwd = cwd
+        self.redirections: list[tuple[str, str]] = []
+
+    @property
+    def given(self) -> programs.Arguments:
+        if self._given is None:
+            self._given = programs.parsed(self.row, self.args)
+        return self._given
+
+    def accesses(self) -> Iterator[tuple[str, str]]:
+        """(kind, word) of every argument; of a program without a row, a guess."""
+        return programs.accesses(self.row, self.given) if self.row else (("?", word) for word in self.args[:400])
+
+    def redirected(self) -> list[tuple[str, str]]:
+        return [("r" if operator == "<" else "w", word) for operator, word in self.redirections]
+
+    def verb(self) -> tuple[str, list[str]]:
+        """The first operand, as of `git`, and all arguments after it."""
+        words = self.given.operands
+        return (words[0], self.args[self.given.places[0] + 1 :]) if words else ("", [])
+
+    def rest(self, skipped: int) -> list[str]:
+        places = self.given.places
+        return self.args[places[skipped] :] if skipped < len(places) else []
+
+    def line(self) -> str:
+        via = programs.row_of("".join(self.via[-1:]))
+        head = [self.via[-1] + ":"] if via and via.has_code else []  # python: rm -rf x
+        return " ".join([*head, *(shell.plain(word) or "''" for word in (self.program, *self.args[:MAX_SHOWN_WORDS]))])
+
+    def sources(self) -> list[Call]:
+        return self.stdin if isinstance(self.stdin, list) else []
+
+
+class Trace:
+    def __init__(self, place: Question | Scope) -> None:
+        self.budget = shell.Budget()
+        self.home, self.project, self.env = place.home, place.project, place.env
+        self.calls: list[Call] = []
+        self.unread: list[str] = []
+        self.problem = ""  # why the text itself could not be read
+        self.traps: list[str] = []  # what runs in the end
+        self.made: set[str] = set()  # paths that the script itself creates
+        self.files: dict[str, str | list[Call]] = {}  # and pipes that it writes: the text, or the calls that make it
+
+    def write(self, path: str, content: str | list[Call], *, adds: bool = False) -> None:
+        before = self.files.get(path, "") if adds else ""
+        if isinstance(before, str) and isinstance(content, str):
+            content = (before + content)[:MAX_INNER_CHARS]
+        self.files[path] = content
+
+    def writers(self, cwd: str, word: str) -> list[Call]:
+        """The calls that made a file whose text is not known, or whose output a word stands for: `/dev/fd/<n>`."""
+        _, pipe, rest = word.partition("/dev/fd/")
+        path = pipe + rest[: len(rest) - len(rest.lstrip("0123456789"))] if pipe else joined(cwd, word)
+        calls = self.files.get(path)
+        return calls if isinstance(calls, list) else []
+
+    def piped(self, calls: list[Call]) -> str:
+        path = "/dev/fd/%d" % len(self.files)
+        self.files[path] = calls
+        return path
+
+
+# What calls hand on ---------------------------------------------------------------------------------
 
 
 def fetches(call: Call) -> bool:
@@ -41,7 +135,6 @@ def is_telling(call: Call) -> bool:
 
 
 def said(call: Call, found: Trace) -> str | None:
-    """The text that a call prints, where it can be known."""
     name, args = call.program, call.args
     if name == "echo":
         flags = [arg for arg in args[:2] if arg in ("-n", "-e", "-ne", "-en", "-E")]
