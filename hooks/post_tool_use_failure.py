@@ -7,7 +7,7 @@ if sys.version_info >= (3, 8):
     try:
         from bundle import Bundle  # type: ignore[import-not-found]
 
-        bundle = Bundle("post_tool_use_failure")
+        bundle = Bundle("post_tool_use_failure", "tool_failure")
         from harness_memory.hook.runner import run
     except Exception:  # noqa: BLE001  (an incomplete installation must not break the session)
         sys.exit(0)

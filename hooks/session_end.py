@@ -7,7 +7,7 @@ if sys.version_info >= (3, 8):
     try:
         from bundle import Bundle  # type: ignore[import-not-found]
 
-        bundle = Bundle("session_end")
+        bundle = Bundle("session_end", "stop")
         from harness_memory.hook.runner import run
     except Exception:  # noqa: BLE001  (an incomplete installation must not break the session)
         sys.exit(0)

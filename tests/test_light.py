@@ -32,7 +32,7 @@ names = {root: [root, root + ".hook.lightos"], root + ".hook": [root + ".hook", 
 codes = {head: [bundle._compiled(name) for name in group] for head, group in names.items()}
 for name in [name for name in sys.modules if name == "os" or name.startswith(root)]:
     del sys.modules[name]
-made.groups, made._read = {head: ({}, head, 1) for head in codes}, lambda head, size: codes[head]
+made.groups, made._read = {head: ([], [], head, 1) for head in codes}, lambda head, size: codes[head]
 import harness_memory.hook.runner
 from os import supports_dir_fd
 """

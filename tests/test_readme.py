@@ -10,7 +10,7 @@ import support
 from commandline import World
 
 from harness_memory import cli
-from harness_memory.base import settings
+from harness_memory.base import config, settings
 from harness_memory.guard import decision, policy
 from harness_memory.setup import settingsfile
 
@@ -83,7 +83,7 @@ def test_every_hook_is_in_the_table() -> None:
 
 def test_every_setting_is_in_the_table_with_its_default() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", DOCS["files"], re.M)
-    assert dict(rows) == {key: str(value) for key, value in settings.DEFAULTS.items()}
+    assert dict(rows) == {key: str(value) for key, value in config.DEFAULTS.items()}
 
 
 def test_the_commands_exist() -> None:

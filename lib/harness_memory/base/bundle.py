@@ -22,16 +22,18 @@ _LIB = __file__.replace("\\", "/").rpartition(_PACKAGE + "/base/")[0]
 class Bundle:
     """Importer of the modules in `__pycache__/<hook>.<python>.modules`, and of `hook.lightos` in place of `os`.
 
-    The file holds an index `{name: ({source: time and size}, place, size)}` and at each place what that import loads,
-    in the order of completion: `(name, source, code, TABLES)`; a module may have read `TABLES` from its `TABLES_FILE`.
-    Such a group counts while its sources are the same; the ordinary import finds the others, and `save` adds them.
+    The file holds an index `{name: (sources, their times and sizes, place, size)}` and at each place what that import
+    loads, in the order of completion: `(name, source, code, TABLES)`; a module may have read `TABLES` from its
+    `TABLES_FILE`. Such a group counts while its sources are the same; the ordinary import finds the others, and `save`
+    adds them. Those of the runner and of the hook's handler are loaded at
+    once, without the import system.
     """
 
-    def __init__(self, hook: str) -> None:
+    def __init__(self, hook: str, handler: str = "") -> None:
         gc.disable()  # the process ends before there is anything to collect
-        python = "%s-%x" % (sys.implementation.cache_tag, sys.hexversion)
+        python = "%s-%x-2" % (sys.implementation.cache_tag, sys.hexversion)  # 2: the form of the file
         self.path = "%sharness_memory/__pycache__/%s.%s.modules" % (_LIB, hook, python)
-        self.groups: Dict[str, Tuple[Dict[str, List[int]], int, int]] = {}
+        self.groups: Dict[str, Tuple[List[str], List[Tuple[int, int]], int, int]] = {}
         self.missing: List[str] = []
         self.is_watched = "importtime" in sys._xoptions  # a report that is to name each module
         try:
@@ -43,22 +45,16 @@ class Bundle:
         sys.meta_path.insert(0, self)
         # The hook has imported this module without its package, and ours come last: that is three folders less to read.
         sys.path[:] = [*sys.path[1:], _LIB]
+        if self._load(_PACKAGE):
+            self._load("%s.hook.%s" % (_PACKAGE, handler or hook))
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "Any":
         if name.startswith(_PACKAGE):
-            sources, place, size = self.groups.get(name, ({}, 0, 0))
-            is_current = size and all(_status(source) == status for source, status in sources.items())
-            modules = self._read(place, size) if is_current else None
-            if not modules:
+            if not self._load(name):
                 self.missing.append(name)
                 return None
-            for each, *module in modules:
-                if "." in each:
-                    __import__(each.rpartition(".")[0])  # in another group, which may load `each` too
-                if each not in sys.modules:
-                    _load(each, *module)
         elif name != "os" or system.__name__ != "posix":
-            return None
+            return _extension(name)
         return type(__spec__)(name, self)  # type: ignore[arg-type]
 
     def create_module(self, spec: "Any") -> "Any":
@@ -66,6 +62,29 @@ class Bundle:
 
     def exec_module(self, module: object) -> None:
         """Nothing is left to do."""
+
+    def _load(self, head: str) -> bool:
+        """Do what the import system does for a group, in short; False when it is missing or stale."""
+        sources, statuses, place, size = self.groups.get(head, ([], [], 0, 0))
+        modules = self._read(place, size) if size and _statuses(sources) == statuses else None
+        loaded = sys.modules
+        for name, source, code, tables in modules or ():
+            if name in loaded:
+                continue
+            parent, _, child = name.rpartition(".")
+            if parent and parent not in loaded:
+                __import__(parent)  # in another group, which may load this one too
+                if name in loaded:
+                    continue
+            module: Any = type(sys)(name)
+            module.__file__, module.__package__, module.TABLES = _LIB + source, parent, tables
+            if source.endswith("__init__.py"):
+                module.__package__, module.__path__ = name, [module.__file__[: -len("/__init__.py")]]
+            loaded[name] = module
+            exec(code, module.__dict__)
+            if parent:
+                setattr(loaded[parent], child, module)
+        return bool(modules)
 
     def _read(self, place: int, size: int) -> "Any":
         """What was saved there; None when it is cut short or wiped, as after a power cut. Python checks no more."""
@@ -83,7 +102,7 @@ class Bundle:
         temporary = "%s.%d" % (self.path, system.getpid())
         try:
             with open(temporary, "xb") as file:  # a read-only install ends here
-                groups = {head: (group[0], self._read(*group[1:])) for head, group in self.groups.items()}
+                kept = {head: (*group[:2], self._read(*group[2:])) for head, group in self.groups.items()}
                 while order:
                     head = last = next(name for name in self.missing if name in order)
                     for name in self.missing:
@@ -91,12 +110,12 @@ class Bundle:
                     names = order[: order.index(last) + 1]
                     keys = [(name, key) for name in names for key in ("__file__", "TABLES_FILE")]
                     paths = [getattr(sys.modules[name], key, "")[len(_LIB) :] for name, key in keys]
-                    sources = {path: _status(path) for path in filter(None, paths)}
-                    groups[head] = sources, [_compiled(name) for name in names]
+                    sources = [*dict.fromkeys(filter(None, paths))]
+                    kept[head] = sources, _statuses(sources), [_compiled(name) for name in names]
                     order = order[len(names) :]
                 file.seek(_INDEX_BYTES)
                 dump = marshal.dumps
-                places = {head: (kept[0], file.tell(), file.write(dump(kept[1]))) for head, kept in groups.items()}
+                places = {head: (*group[:2], file.tell(), file.write(dump(group[2]))) for head, group in kept.items()}
                 file.seek(0)
                 file.write(dump(places)[:_INDEX_BYTES])
             system.replace(temporary, self.path)
@@ -104,30 +123,40 @@ class Bundle:
             system.unlink(temporary)  # on a full disk; `leave` does not mind a second failure
 
 
-def _load(name: str, source: str, code: "Any", tables: object) -> None:
-    """What the import system does, in short."""
-    parent, _, child = name.rpartition(".")
-    module: Any = type(sys)(name)
-    module.__file__, module.__package__, module.TABLES = _LIB + source, parent, tables
-    if source.endswith("__init__.py"):
-        module.__package__, module.__path__ = name, [module.__file__[: -len("/__init__.py")]]
-    sys.modules[name] = module
-    exec(code, module.__dict__)
-    if parent:
-        setattr(sys.modules[parent], child, module)
+def _extension(name: str) -> "Any":
+    """A compiled module of Python's own, found without reading folders."""
+    folder = next((folder for folder in sys.path if folder.endswith("lib-dynload")), "")
+    path = "%s/%s%s" % (folder, name, __import__("_imp").extension_suffixes()[0])
+    try:
+        system.stat(path)
+    except OSError:
+        return None
+    loader = sys.modules["_frozen_importlib_external"].ExtensionFileLoader(name, path)
+    return type(__spec__)(name, loader, origin=path)
 
 
 def _compiled(name: str) -> "Tuple[str, str, Any, Any]":
     path, future = str(sys.modules[name].__file__), __import__("__future__").annotations.compiler_flag
     with open(path, "rb") as file:
         text = file.read().replace(b"from __future__ import annotations\n", b"\n", 1)
-    code = compile(text, path, "exec", future, True, optimize=2)
+    tree: Any = compile(text, path, "exec", future | 0x400, True)  # 0x400: a syntax tree
+    _forget_types(tree.body)
+    code = compile(tree, path, "exec", future, True, optimize=2)
     return name, path[len(_LIB) :], code, getattr(sys.modules[name], "TABLES", None)
 
 
-def _status(source: str) -> "List[int]":
+def _forget_types(body: "List[Any]") -> None:
+    """Take the annotations of functions out."""
+    for node in body:
+        if hasattr(node, "returns"):
+            given, node.returns = node.args, None
+            for each in filter(None, [*given.args, *given.posonlyargs, *given.kwonlyargs, given.vararg, given.kwarg]):
+                each.annotation = None
+        _forget_types(getattr(node, "body", []))
+
+
+def _statuses(sources: "List[str]") -> "List[Tuple[int, int]]":
     try:
-        status = system.stat(_LIB + source)
+        return [(each.st_mtime_ns, each.st_size) for each in [system.stat(_LIB + source) for source in sources]]
     except OSError:
         return []
-    return [status.st_mtime_ns, status.st_size]

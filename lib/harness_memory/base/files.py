@@ -15,7 +15,7 @@ import os
 import stat
 import time
 
-from . import settings
+from . import jsontext, settings, shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def ensure_private(root: str) -> str:
 
 
 def write_gitignore(root: str) -> None:
-    write_if_changed(os.path.join(root, settings.GITIGNORE_FILE), settings.GITIGNORE.encode())
+    with open(os.path.join(os.path.dirname(__file__), "gitignore.txt"), "rb") as file:
+        write_if_changed(os.path.join(root, settings.GITIGNORE_FILE), file.read())
 
 
 def ensure_dir(path: str) -> None:
@@ -191,8 +192,6 @@ def read_text(path: str) -> str:
 
 def read_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES) -> tuple[Any, str]:
     """The value of a JSON file and what is wrong with it: (value, ""), (None, problem), or (None, "") if missing."""
-    from . import jsontext, shape
-
     try:
         data = read(path, limit)
         if data is None:
@@ -251,8 +250,6 @@ def _write_all(fd: int, data: bytes, durable: bool) -> None:
 
 
 def write_json(path: str, value: Any, *, durable: bool = False) -> None:
-    from . import jsontext
-
     # The name of a file may hold bytes that are not UTF-8: JSON spells them as escapes.
     write(path, jsontext.pretty(value).encode("utf-8", "backslashreplace"), durable=durable)
 

@@ -90,10 +90,11 @@ def _render(value: Any, newline: str | None, depth: int) -> str:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
         edges = "{%s}"
-        items = [quote(str(k)) + ": " + _render(v, newline, depth + 1) for k, v in value.items()]
+        pairs = [(quote(str(key)), item) for key, item in value.items()]
+        items = [key + ": " + (quote(v) if v.__class__ is str else _render(v, newline, depth + 1)) for key, v in pairs]
     elif isinstance(value, (list, tuple)):
         edges = "[%s]"
-        items = [_render(v, newline, depth + 1) for v in value]
+        items = [quote(item) if item.__class__ is str else _render(item, newline, depth + 1) for item in value]
     else:
         _refuse(value)
     if not items or newline is None:

@@ -1,6 +1,6 @@
 """Constants, limits, path segments and environment names that modules share or a person may look for.
 
-Numbers carry their unit in the name. `DEFAULTS` is what `config.json` may override; everything else is fixed.
+Numbers carry their unit in the name. What `config.json` may override is in `config`; everything here is fixed.
 """
 
 from __future__ import annotations
@@ -71,27 +71,6 @@ DRAFTS_DIR = "drafts"
 SYNC_DIR = "sync"  # in the root: this machine's part of `harness memory sync`
 VERSIONS_FILE = "versions.json"
 GITIGNORE_FILE = ".gitignore"
-GITIGNORE = """\
-# Harness Memory: what belongs to this machine, or is regenerated from the rest
-*.lock
-*.tmp
-*.claimed
-*.damaged
-/health/
-/guard/
-/sync/
-/installs.json
-/triggers
-/view.html
-/*/INDEX.md
-/*/MEMORY.md
-/*/STATE/*
-!/*/STATE/progress/
-!/*/STATE/threads/
-!/*/STATE/forgotten.json
-!/*/STATE/consolidated.json
-/*/WORK/*/*/local/
-"""
 FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
 INJECTED_FILE = "injected.json"
@@ -216,21 +195,3 @@ RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
 ARCHIVE_MAX_BYTES = 1024 * 1024 * 1024
 BACKFILL_QUIET_SECONDS = 15 * 60  # a transcript written since then may belong to a running session
 DAY_SECONDS = 86400
-DEFAULTS: dict[str, int | str] = {
-    "retention_days": 90,
-    "retention_episodes": 200,
-    "retention_after": "archive",
-    "stale_after_hours": 12,
-    "async_task_days": 7,
-    "injection_units": 8000,
-    "work_whole_days": 7,
-    "work_days": 30,
-    "work_after": "archive",
-    "consolidate_after_episodes": 10,
-    "recall_items": 3,
-    "start_line": "on",
-    "required_steps": "on",
-}
-_FATE, _SWITCH = ("archive", "delete"), ("on", "off")  # the settings that are words
-CHOICES = {"work_after": _FATE, "retention_after": _FATE, "start_line": _SWITCH, "required_steps": _SWITCH}
-MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off

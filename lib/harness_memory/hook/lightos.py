@@ -2,16 +2,17 @@
 
 import io
 import posix
-import posixpath as path
 import sys
 from posix import *  # noqa: F403
+
+sys.modules.setdefault("os", sys.modules[__name__])
+import posixpath as path  # noqa: E402  (which imports `os`)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-name, sep, devnull, SEEK_SET, O_BINARY = "posix", "/", "/dev/null", 0, 0
-_exit, fdopen = posix._exit, io.open
+name, sep, devnull, SEEK_SET, O_BINARY, _exit, fdopen = "posix", "/", "/dev/null", 0, 0, posix._exit, io.open
 _texts = [value.decode("utf-8", "surrogateescape") for pair in posix.environ.items() for value in pair]
 environ = dict(zip(_texts[::2], _texts[1::2]))  # type: ignore[arg-type]
 sys.modules["os.path"] = path

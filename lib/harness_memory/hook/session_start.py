@@ -133,7 +133,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     if not any(part.lines for part in parts if part.name != "usage"):
         injected.save(session.dir)
         return ""
-    room = settings.INJECTION_MAX_UNITS if cap == settings.DEFAULTS["injection_units"] else 0
+    room = settings.INJECTION_MAX_UNITS if cap == config.DEFAULTS["injection_units"] else 0
     injection = compose(parts, min(cap, settings.INJECTION_MAX_UNITS), project.name, injected.nonce, room)
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, settings
+from ..memory import views
 from ..session import record
 from ..session.capture import ANSWERED, FAILED, INTERRUPTED
 
@@ -41,8 +42,6 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             session.meta.update(status=settings.ABANDONED, reason=state.turn if is_cut_off else "unanswered")
             session.save()
         if state.is_changed:
-            from ..memory import views
-
             views.refresh(run.project_dir, run.patience(), session.episode_name, state.episode)
         injected = os.path.join(session.dir, settings.INJECTED_FILE)
         if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):

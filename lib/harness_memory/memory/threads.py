@@ -20,7 +20,7 @@ import os
 from _imp import source_hash  # SipHash, as for checked .pyc files: `zlib` would load a library
 from _operator import itemgetter  # built in, where `operator` would be loaded from a file
 
-from ..base import files, jsontext, settings
+from ..base import files, jsontext, known, settings
 from ..base.text import cut, hexdigest, one_line
 from ..session import episode
 from ..session.sessions import is_episode_name, safe_id
@@ -199,8 +199,6 @@ def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", writt
         if row:
             rows.append(row)
     if paths or failed:
-        from ..base import known
-
         try:
             known.learn(os.path.dirname(project_dir), paths, failed)
         except OSError:
