@@ -9,7 +9,6 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Callable, NamedTuple
 
 from ..audit import trail as chain
@@ -18,15 +17,12 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
 from ..session import capture, episode, sessions, tombstones
-from . import archive, backfill, ratings, review, tasks, threads, views
+from . import archive, backfill, merge, ratings, review, tasks, threads, views
 
 Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
 DAMAGED, MODE, VIEW = "damaged", "mode", "view"
 
-_BACKFILL = "run: harness memory backfill"
-_LINE = "correct this line; the others are not affected"
-_REPAIR = "correct it, or move it out of the store"
 _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
 
 
@@ -39,17 +35,19 @@ class Finding(NamedTuple):
 
 def check_store(root: str) -> Iterator[Finding]:
     top = os.path.realpath(root)  # the store itself may be a link
-    yield from _check(top, {name for name in files.names(top) if identity.is_project_id(name)})
+    yield from _check(top, top, {name for name in files.names(top) if identity.is_project_id(name)})
     yield from _check_views(notebook.user_shelf(root))
 
 
 def check_project(project_dir: str, *, with_views: bool = True) -> Iterator[Finding]:
     root = os.path.dirname(project_dir)
-    yield from _check(project_dir, set())
+    yield from _check(root, project_dir, set())
     work = backfill.Backfill(root, "", time.time(), config.load(root))
     try:
         for source in [source for source in work.kept(project_dir, []) if not work.verdict(source)]:
-            yield Finding(os.path.dirname(source.path), "has no episode that can be read", _BACKFILL)
+            yield Finding(
+                os.path.dirname(source.path), "has no episode that can be read", "run: harness memory backfill"
+            )
         trail = chain.verify(project_dir, episode.audit_heads(project_dir))
         if trail.problem:
             yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
@@ -78,11 +76,10 @@ def _stale_views(shelf: notebook.Shelf) -> set[tuple[str, bytes]]:
     return {(path, text) for path, text in wanted.items() if not files.is_same(path, text)}
 
 
-def _check(top: str, skipped: set[str]) -> Iterator[Finding]:
+def _check(root: str, top: str, skipped: set[str]) -> Iterator[Finding]:
     """Everything below a directory, but for names that are `skipped` in the directory itself."""
     paths = [top]
     for path in paths:  # which grows by what each directory holds
-        name = os.path.relpath(path, top).replace(os.sep, "/")
         try:
             info = os.lstat(path)
             entries = sorted(os.listdir(path)) if stat.S_ISDIR(info.st_mode) else []
@@ -98,10 +95,10 @@ def _check(top: str, skipped: set[str]) -> Iterator[Finding]:
         if os.name == "posix" and info.st_mode & 0o077:
             what = "can be read by others (mode %04o)" % stat.S_IMODE(info.st_mode)
             yield Finding(path, what, "close it to others: chmod go-rwx (with -R for the whole store)", MODE)
-        rows = (row[1:] for row in _FORMATS if any(fnmatchcase(name, each) for each in row[0].split()))
-        read, remedy = next(rows, (None, "")) if stat.S_ISREG(info.st_mode) else (None, "")
+        _, kind, remedy, _ = merge.row_of(os.path.relpath(path, root).replace(os.sep, "/"))
+        read = _READERS.get(kind) if stat.S_ISREG(info.st_mode) else None
         try:
-            what = read(path) if read and not path.endswith((settings.LOCK_SUFFIX, settings.TEMP_SUFFIX)) else ""
+            what = read(path) if read else ""
         except (OSError, ValueError) as error:
             what = "cannot be read (%s)" % (getattr(error, "strerror", "") or error)
         if what and os.path.lexists(path):
@@ -146,24 +143,13 @@ def _note(path: str) -> str:
     return _page(path) or next(("%s (line %d)" % (what, line) for line, what in problems), "")
 
 
-# The first pattern that fits decides, and a star also stands for folders.
-_FORMATS: tuple[tuple[str, Reader, str], ...] = (
-    ("episodes/session-*.json archive/*/session-*.json", _episode, _BACKFILL),
-    ("WORK/*/*/META.yaml", _meta, "correct it by hand"),
-    ("WORK/*/*/capture.json", _json(capture.SPEC), "correct it, or move it away: its transcript is read again"),
-    ("WORK/*/*/injected.json health/failures/*.json", _json({}), "delete it; it is only a receipt"),
-    ("WORK/*/*/summary.md WORK/*/*/session_memory_context.md", _page, "delete it; the episode has what it says"),
-    ("WORK/*/artifacts/*.json project.json STATE/triggers.json", _json({}), _REPAIR),
-    ("config.json guard.json installs.json versions.json sync/*.json", _json({}), _REPAIR),
-    ("*.damaged", lambda path: "could not be read and was replaced", "delete it, unless you can use it"),
-    ("STATE/progress/*.json", _json(tasks.SPEC), _REPAIR),
-    ("STATE/threads/*.json", _json(threads.SPEC), _REPAIR),
-    ("STATE/live/*.json", _json(sessions.MARKER), "delete it, if no session is running"),
-    ("STATE/forgotten.json", _json(tombstones.SPEC), _REPAIR),
-    ("*LEARNING/topics/*.md WORK/*/*/local/*.md", _note, "correct it: harness memory note edit NAME"),
-    ("LEARNING/SIGNALS/ratings.jsonl", lambda path: _lines(path, ratings.problem), _LINE),
-    ("LEARNING/SIGNALS/rules.jsonl", lambda path: _lines(path, review.problem), _LINE),
-    ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] *archive/notes/*.md", _page, _REPAIR),
+_READERS: dict[str, Reader] = {  # by the name in `formats.txt`
+    "ratings": lambda path: _lines(path, ratings.problem),
+    "rules": lambda path: _lines(path, review.problem),
+    "replaced": lambda path: "could not be read and was replaced",
     # Damage of an archive shows when everything is read.
-    ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),
-)
+    "archive": lambda path: "".join("" for _ in archive.load(path)),
+}
+_READERS.update(episode=_episode, meta=_meta, page=_page, note=_note, json=_json({}), marker=_json(sessions.MARKER))
+_READERS.update(capture=_json(capture.SPEC), task=_json(tasks.SPEC), thread=_json(threads.SPEC))
+_READERS["forgotten"] = _json(tombstones.SPEC)

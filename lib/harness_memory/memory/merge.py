@@ -24,7 +24,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Callable, Dict, List
 
-from ..base import clock, files, jsontext, settings, shape
+from ..base import clock, files, jsontext, settings, shape, tables
 from ..base.text import hexdigest
 from ..project import identity
 from ..session.sessions import safe_id
@@ -36,9 +36,9 @@ Versions = Dict[str, List[str]]  # the table of versions.json
 
 _SPEC = {"files": {"*": ("text", "text")}}
 _NONE = ["", ""]  # instant and content of what was never there
-SESSION, PAGE, CURATED = "session", "page", "curated"  # rules that need more than two contents
+SESSION, PAGE, CURATED = "session", "page", "curated"  # ways to merge that need more than contents
 _FOLDERS = ("", "profiles", "LEARNING/topics", "archive/notes", "STATE", "STATE/threads")  # of curated files
-_FORMER = "*/archive/notes/*.????-??-??T??????.???Z-????????.md"
+_FORMATS = tables.read(os.path.join(os.path.dirname(__file__), "formats.txt"))["files"]
 _LOCAL_FACTS = ("identities", "paths", "originals", "updated")  # of project.json
 
 
@@ -112,7 +112,7 @@ class Merged:
             return max(zip(ends, (o, t)))[1]
         contents = [self.load(sha) if sha else b"" for sha in (b, o, t)]
         try:
-            return self._make(rule(*contents))
+            return self._make(_RULES[rule](*contents))
         except (ValueError, KeyError, TypeError, AttributeError):  # one is damaged
             return self._make(_longer(*contents))
 
@@ -176,7 +176,7 @@ class Merged:
 
 def is_former(path: str) -> bool:
     """Whether a file is a page, `<slug>.<instant>-<hash of its path>.md`, that lost against a newer one."""
-    return fnmatchcase(path, _FORMER)
+    return row_of(path)[3] == "former"
 
 
 def _state(table: Versions, path: str) -> list[str]:
@@ -288,27 +288,26 @@ def _after(at: str) -> str:
     return clock.fine_iso((clock.parse(at) or 0.0) + 0.0015) if at else ""
 
 
-# The first pattern that fits decides, and a star also stands for folders. What has no rule stays on its machine.
-_RULES: tuple[tuple[str, Any], ...] = (
-    ("*.lock *.tmp *.claimed *.damaged */WORK/*/*/local/*", None),
-    ("*/episodes/*.json */WORK/*", SESSION),
-    ("*/LEARNING/SIGNALS/*.jsonl", _lines),
-    ("*/SECURITY/*.jsonl archive/*/session-*.json archive/*.tar.gz versions.json " + _FORMER, _longer),
-    ("*/STATE/forgotten.json", lambda _, *both: encoded(_union(*map(jsontext.loads, both)))),
-    ("*/STATE/progress/*.json", _task),
-    ("*/project.json", lambda _, *both: canonical(*both)),
-    ("*/LEARNING/topics/*.md */briefing.md */profiles/*.md", PAGE),
-    ("*/briefing.md.* */profiles/*.md.* */archive/notes/*.md", CURATED),
-    ("*/STATE/threads/*.json */STATE/consolidated.json config.json guard.json", CURATED),
-)
+_RULES: dict[str, Callable[..., bytes]] = {
+    **dict.fromkeys(("longer", "former"), _longer),
+    "lines": _lines,
+    "union": lambda _, *both: encoded(_union(*map(jsontext.loads, both))),
+    "task": _task,
+    "project": lambda _, *both: canonical(*both),
+}
 
 
 @lru_cache(maxsize=None)
-def rule_of(path: str) -> Any:
-    """How a file of a store is merged; None for a path, which another machine may have named, that is not synced."""
+def row_of(path: str) -> list[str]:
+    """What `formats.txt` says of a file: patterns, how to read it, remedy, how to merge it."""
+    fitting = (row for row in _FORMATS if any(fnmatchcase(path, each) for each in row[0].split()))
+    return next(fitting, ["-"] * 4)
+
+
+def rule_of(path: str) -> str:
+    """How a file of a store is merged; "" for a path, which another machine may have named, that is not synced."""
     parts = path.split("/")
     is_plain = not any(part in ("", ".", "..") or part[0] == "." or "\\" in part or "\0" in part for part in parts)
     is_home = len(parts) == 1 or home(path) == settings.USER_DIR or identity.is_project_id(home(path))
-    fitting = (rule for patterns, rule in _RULES if any(fnmatchcase(path, each) for each in patterns.split()))
-    rule = next(fitting, None) if is_plain and is_home else None
-    return None if rule == SESSION and not unit(path) else rule
+    rule = row_of(path)[3] if is_plain and is_home else "-"
+    return "" if rule == "-" or (rule == SESSION and not unit(path)) else rule

@@ -118,7 +118,7 @@ class Store:
         return {path: head.split()[2] for head, _, path in rows if not self.is_left_out(path)}
 
     def is_left_out(self, path: str) -> bool:
-        return merge.home(path) in self.config["exclude"] or merge.rule_of(path) is None
+        return merge.home(path) in self.config["exclude"] or not merge.rule_of(path)
 
     # One run
     def sync(self, now: float) -> str:
