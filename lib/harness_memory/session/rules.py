@@ -12,7 +12,7 @@ from ..base import settings
 from ..base.text import brief
 
 _MOST = 12  # rules of one prompt
-_LEAST, _VETO = 2.75, -5.0  # scores of a rule, and of a clause that speaks for its whole sentence
+_LEAST, _VETO = 2.5, -5.0  # scores of a rule, and of a clause that speaks for its whole sentence
 _AGAIN = 2.0  # for what is said again
 _HEAD_CHARS = 80  # of a line, where it says what follows
 _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
@@ -85,6 +85,9 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         for stop in _words["stops"]:
             pieces[::2] = [piece.replace(stop, stop.rstrip() + "\n") for piece in pieces[::2]]
         parts = [part.strip() for part in '"'.join(pieces).split("\n")]
+        for at in range(len(parts) - 1):  # "Going forward. Ask first."
+            if parts[at].lower().rstrip(".,:。：").endswith((*_words["lasting"],)):
+                parts[at : at + 2] = ["", parts[at] + " " + parts[at + 1]]
         found += [(part, marks) for part in parts if part[:1] not in ("", *_QUOTES) and part.count('"') % 2 == 0]
     return found
 
@@ -115,7 +118,7 @@ def _score(normal: str, rows: list[tuple[float, list[str]]]) -> float:
 
 def _normal(text: str, marks: str) -> str:
     """Words in lower case, "^" where a clause begins, "^^" before all, marks behind; what is quoted is "_"."""
-    parts = text.lower().replace("“", "`").replace("”", "`").replace('"', "`").split("`")
+    parts = text.lower().replace(". ", " ^ ").replace("“", "`").replace("”", "`").replace('"', "`").split("`")
     parts[1:-1:2] = ["_"] * len(parts[1:-1:2])
     marked = [" ^ " if char in ",;:(—–，：" else char for char in "".join(parts)]
     chars = [char if char == " ^ " or char.isalnum() or char in "'-_." else " " for char in marked]
@@ -125,7 +128,7 @@ def _normal(text: str, marks: str) -> str:
     words = [*filter(None, [word.strip(".'") for word in bare.split()])]
     while words[1:] and (words[0] == "^" or (words[0] in _words["openers"] and (words[0] != "no" or words[1] == "^"))):
         del words[0]
-    return " ^^ ^ %s %s %s " % (" ".join(words), marks, " ".join(_marks(text, ["^^", "^", *words])))
+    return " ^^ ^ %s $ %s %s " % (" ".join(words), marks, " ".join(_marks(text, ["^^", "^", *words])))
 
 
 def _marks(text: str, words: list[str]) -> list[str]:
@@ -143,14 +146,22 @@ def _marks(text: str, words: list[str]) -> list[str]:
             marks += ["@reports"] if is_third or is_past else []
         elif word in _words["duties"]:  # "the tooltip must", but "we must"
             marks += ["@product"] if is_program and before not in _words["binders"] else []
+        elif word == "you" and before in _words["times"] and after in _words["deeds"]:
+            marks += ["@habit"]
         elif (before, word) == ("^", "stop") and after[-3:] == "ing":
             marks += ["@stop"]
-        elif word in _words["contrasts"] and (start == "we" or start in _words["work"]):
+        elif word in _words["contrasts"] and after != "if" and (start == "we" or start in _words["work"]):
             marks += ["@contrast"]
     marks += ["@product"] if is_program and start in _words["general"] else []
     marks += ["@how-work"] if is_work and start in _words["manner"] else []
+    is_kind = held.isdisjoint(_words["definite"])
+    is_norm = start in _words["work"] and not {*words[3:8]}.isdisjoint((*_words["duties"], *_words["norms"]))
+    marks += ["@norm"] if is_norm and is_kind else []
+    marks += ["@case"] if start in _words["cases"] and {*words[3:4]} & {*_words["indefinite"]} else []
     marks += ["@these"] if sum([word in _words["these"] for word in words]) > 1 else []
+    marks += ["@long"] if len(words) > 36 else []
+    marks += ["@exact"] if sum([any(map(str.isdigit, word)) for word in words]) > 1 else []
     is_plural = any(word[-1] == "s" and word[-2:] not in ("ss", "us", "is") and len(word) > 4 for word in words[3:])
-    if held.isdisjoint(_words["definite"]) and (is_plural or not held.isdisjoint(_words["universal"])):
+    if is_kind and (is_plural or not held.isdisjoint(_words["universal"])):
         marks += ["@forbids" if start in _words["refusals"] else "@general"]  # things of a kind, not this one
     return marks
