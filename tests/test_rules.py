@@ -17,8 +17,8 @@ def test_most_rules_of_the_table_are_kept_and_next_to_nothing_else() -> None:
     kept = [prompt for _, prompt in STATED if rules.stated(prompt)]
     wrong = [prompt for _, prompt in PASSING if rules.stated(prompt)]
     assert len(STATED) + len(PASSING) >= 300
-    assert len(kept) >= 0.88 * len(STATED)
-    assert len(wrong) <= 0.024 * len(PASSING), wrong
+    assert len(kept) >= 0.9 * len(STATED)
+    assert len(wrong) <= 0.02 * len(PASSING), wrong
 
 
 @pytest.mark.parametrize("language", ["de", "fr", "es", "zh", "ja", "pt", "it", "nl", "ru", "ko"])

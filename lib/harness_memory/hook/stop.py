@@ -49,9 +49,9 @@ def handle(run: Run) -> str | dict[str, Any] | None:
 
             usefulness.settle(session.dir, state, message)
         if event.name == "Stop" and files.exists(os.path.join(run.store_root, settings.TRIGGERS_MARK)):
-            from . import binding
+            from . import trigger
 
-            step = binding.check_steps(run, session, state)
+            step = trigger.check_steps(run, session, state)
         if is_over and state.is_whole:
             run.close(session)  # else its marker stays, and the next SessionStart finishes this
     return {"decision": "block", "reason": step} if step else _KEEP if is_pause else None

@@ -1,14 +1,14 @@
-"""A skill, command or path that memory has something for: the profile or the note, once a session."""
+"""A skill, command or path that memory has something for: the profile or the note, once a session; steps left out."""
 
 from __future__ import annotations
 
 from ..base import neutral, settings
-from ..inject.injection import Part, command_line, compose, load_receipt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..session.capture import Capture
     from ..session.sessions import Session
     from .runner import Run
 
@@ -27,6 +27,7 @@ def handle(run: Run) -> dict[str, Any] | None:
 def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None:
     """The profile of a skill and its last sessions; the caller holds the session's lock."""
     from ..inject import sections
+    from ..inject.injection import compose, load_receipt
     from ..memory.briefing import skill_name
 
     event, name = run.event, skill_name(skill)
@@ -44,6 +45,8 @@ def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None
 
 
 def _notes(run: Run, session: Session) -> dict[str, Any] | None:
+    from ..inject.injection import Part, command_line, compose, load_receipt
+
     mark, injected = _conversation(run), load_receipt(session.dir)
     news = [each for each in run.rules if each["note"] + mark not in injected.recalled][:3]
     if not news:
@@ -62,3 +65,55 @@ def _notes(run: Run, session: Session) -> dict[str, Any] | None:
 def _conversation(run: Run) -> str:
     """A subagent has a conversation of its own, without what was injected into the session."""
     return "@" + run.event.agent_id if run.event.agent_id else ""
+
+
+def check_steps(run: Run, session: Session, state: Capture) -> str:
+    """What the session still has to do after its changes, said once; a note that reminds waits for the next prompt."""
+    from ..base import config
+    from ..base.text import cut
+    from ..notes import binding
+    from ..session import capture
+
+    rules = binding.load(run.store_root, run.project_dir, run.root)
+    steps = [rule for rule in rules if rule["after"] and rule["require"]]
+    if not steps or not state.deeds or config.load(run.store_root)["required_steps"] == "off":
+        return ""
+    from ..memory import review
+
+    wanted, before = [""], dict(state.steps)
+    for rule in steps:
+        changed = max(_last(run, state, pattern) for pattern in rule["after"])
+        done = min(_last(run, state, pattern) for pattern in rule["require"])
+        what, number = ("followed", done) if done > changed else ("required", changed)
+        is_known = state.steps.get(rule["note"]) == "%s %d" % (what, number)
+        if not changed or is_known or (run.event.is_blocked and done < changed):
+            continue
+        state.steps[rule["note"]] = "%s %d" % (what, number)
+        try:
+            review.record(run.project_dir, what, run.now, note=rule["note"], session=session.id)
+        except OSError:
+            pass  # the session matters more
+        if done < changed:
+            missing = "; ".join(step.partition(": ")[2] for step in rule["require"])
+            text = "%s. Not done after the last change: %s" % (rule["text"].rstrip("."), missing)
+            (state.owed if rule["enforce"] == "remind" else wanted).append(cut(text, 2 * settings.ITEM_CHARS))
+    if state.steps != before:
+        capture.save(session.dir, state)
+    return "\n".join(wanted).strip()
+
+
+def _last(run: Run, state: Capture, pattern: str) -> int:
+    """The number of the last deed that fits a pattern; 0 without one."""
+    from ..base.process import system
+    from ..guard import match
+    from ..guard.question import Environment, Question
+
+    kind, _, what = pattern.partition(": ")
+    for number, done, deed in reversed(state.deeds):
+        if done == kind == "path" and match.fits_path(run.root + "/" + deed, what, run.root):
+            return int(number)
+        if done == kind == "command" and what.split()[0].strip("*?") in deed:  # cheap, and false of nearly all
+            payload = {"tool_name": "Bash", "tool_input": {"command": deed}, "cwd": run.root}
+            if match.matches(match.facts(Question(payload, Environment(system.environ), "")), pattern):
+                return int(number)
+    return 0

@@ -12,8 +12,7 @@ from ..base import settings
 from ..base.text import brief
 
 _MOST = 12  # rules of one prompt
-_LEAST, _VETO = 2.5, -5.0  # scores of a rule, and of a clause that speaks for its whole sentence
-_AGAIN = 2.0  # for what is said again
+_LEAST, _VETO, _AGAIN = 2.5, -5.0, 2.0  # a rule; a clause that speaks for all; a repetition
 _HEAD_CHARS = 80  # of a line, where it says what follows
 _SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
@@ -25,7 +24,9 @@ if not TABLES:
         _rows = [line.partition(" ") for line in _file.read().replace("|\n     ", "|").split("\n")]
     _lists = {name: items.split("|") for name, _, items in _rows if name.isalpha()}
     _pairs = [(" %s " % pair.replace("=", " = ")).split("=") for pair in _lists["spellings"]]
-    TABLES = _lists, _pairs, [(name, items) for name, _, items in _rows if name[:1] in ("+", "-")]
+    _spaced = [(name, items if name[-1:] == ":" else " %s " % items.replace("|", " | ")) for name, _, items in _rows]
+    _weights = [(float(name.rstrip(":")), items.split("|")) for name, items in _spaced if name[:1] in ("+", "-")]
+    TABLES = _lists, _pairs, _weights  # ":" after a weight: a language without blanks between words
 _words, _spellings, _signs = TABLES  # named lists; what is written so is read so; weights with their signs
 
 
@@ -34,22 +35,11 @@ def stated(prompt: str) -> list[str]:
     sentences = _sentences(prompt)
     normals = [_normal(*each).replace(" ^ ", " ^ ^^ ^ ").replace(" and ", " and ^^ ^ ") for each in sentences]
     text = "\n".join(normals)  # in which every clause may begin a sentence
-    signs = _present([row for row in _signs if row[0][0] == "+"], text)
+    signs = [(weight, [sign for sign in row if sign in text]) for weight, row in _signs if weight > 0]
     likely = [each for each, normal in zip(sentences, normals) if _score(normal, signs) >= _LEAST]
-    signs += _present([row for row in _signs if row[0][0] == "-"], text) if likely else []
+    signs += [(weight, [sign for sign in row if sign in text]) for weight, row in _signs if weight < 0 and likely]
     rules = [_rule(sentence, marks, signs) for sentence, marks in likely]
     return [*dict.fromkeys(brief(rule, settings.ITEM_CHARS) for rule in rules if rule)][:_MOST]
-
-
-def _present(table: list[tuple[str, str]], text: str) -> list[tuple[float, list[str]]]:
-    """The rows with signs that a text holds; ":" after a weight: a language without blanks between words."""
-    rows = []
-    for weight, items in table:
-        signs = items if weight[-1] == ":" else " %s " % items.replace("|", " | ")
-        present = [sign for sign in signs.split("|") if sign in text]
-        if present:
-            rows.append((float(weight.rstrip(":")), present))
-    return rows
 
 
 def _sentences(prompt: str) -> list[tuple[str, str]]:
@@ -148,20 +138,16 @@ def _marks(text: str, words: list[str]) -> list[str]:
             marks += ["@product"] if is_program and before not in _words["binders"] else []
         elif word == "you" and before in _words["times"] and after in _words["deeds"]:
             marks += ["@habit"]
-        elif (before, word) == ("^", "stop") and after[-3:] == "ing":
-            marks += ["@stop"]
         elif word in _words["contrasts"] and after != "if" and (start == "we" or start in _words["work"]):
             marks += ["@contrast"]
     marks += ["@product"] if is_program and start in _words["general"] else []
     marks += ["@how-work"] if is_work and start in _words["manner"] else []
-    is_kind = held.isdisjoint(_words["definite"])
+    is_kind = held.isdisjoint(_words["definite"])  # things of a kind, not this one
     is_norm = start in _words["work"] and not {*words[3:8]}.isdisjoint((*_words["duties"], *_words["norms"]))
     marks += ["@norm"] if is_norm and is_kind else []
-    marks += ["@case"] if start in _words["cases"] and {*words[3:4]} & {*_words["indefinite"]} else []
     marks += ["@these"] if sum([word in _words["these"] for word in words]) > 1 else []
-    marks += ["@long"] if len(words) > 36 else []
     marks += ["@exact"] if sum([any(map(str.isdigit, word)) for word in words]) > 1 else []
     is_plural = any(word[-1] == "s" and word[-2:] not in ("ss", "us", "is") and len(word) > 4 for word in words[3:])
     if is_kind and (is_plural or not held.isdisjoint(_words["universal"])):
-        marks += ["@forbids" if start in _words["refusals"] else "@general"]  # things of a kind, not this one
+        marks += ["@forbids" if start in _words["refusals"] else "@general"]
     return marks
