@@ -76,7 +76,8 @@ def safe_id(claude_id: str) -> str:
 def load(directory: str) -> Session | None:
     """The session recorded in a WORK directory; None when META is missing or damaged, OSError only if transient."""
     try:
-        meta = yaml.load(files.read_text(os.path.join(directory, settings.META_FILE)))
+        text = files.read_text(os.path.join(directory, settings.META_FILE))
+        meta = yaml.load(text if text[-1:] == "\n" else "")  # cut off: half an id would be another session's
     except (OSError, ValueError) as error:
         if files.is_passing(error):
             raise
