@@ -86,7 +86,7 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
     step = ("--after", "path: ui/**", "--require", "command: make build")
     assert shop.memory("remember", "Run make build after UI changes", *step).code == 0
     out = tmp_path / "page.html"
-    assert shop.memory("view", "--out", str(out)).stdout == "%s: 3 sessions\n" % out
+    assert shop.memory("view", "--out", str(out)).stdout == "Written: %s (3 sessions)\n" % out
     text = out.read_text("utf-8")
     assert os.name == "nt" or out.stat().st_mode & 0o777 == 0o600
     assert text.count("</script>") == 2

@@ -47,8 +47,9 @@ def share(call: Call) -> int:
         raise Refusal("%s is a link. Replace it by a folder of the checkout" % short(folder))
     files.write(path, text, durable=True)
     os.chmod(path, 0o644)  # a file of the checkout is not private
-    done = "%s %s" % ("Shared in" if is_new else "Replaced", short(path))
-    done += "; commit it:" if os.path.lexists(os.path.join(checkout, ".git")) else ", which is in no git repository:"
+    done = "%s %s. " % ("Shared in" if is_new else "Replaced", short(path))
+    is_in_git = os.path.lexists(os.path.join(checkout, ".git"))
+    done += "Commit it, and others have it too:" if is_in_git else "This folder is in no git repository:"
     return call.answer({"note": note.ref, "file": path, "text": text}, [done, "", text.rstrip("\n")])
 
 

@@ -43,7 +43,8 @@ def view(call: Call) -> int:
     data["projects"] = [_project(directory) for directory in call.dirs]
     data["notes"] = _notes(notebook.user_shelf(call.root), "")
     files.write(path, page(data))
-    print("%s: %s" % (short(path), count(sum(len(project["sessions"]) for project in data["projects"]), "session")))
+    number = sum(len(project["sessions"]) for project in data["projects"])
+    print("Written: %s (%s)" % (short(path), count(number, "session")))
     if call.open and not webbrowser.open(Path(path).as_uri()):
         raise Refusal("found no browser. Open the file yourself.")
     return 0

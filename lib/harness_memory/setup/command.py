@@ -6,6 +6,8 @@ import argparse
 import difflib
 import os
 import sys
+from pathlib import Path
+from typing import Any, Iterator
 
 from .. import __version__, cli
 from ..base import files, invocation, settings
@@ -69,25 +71,15 @@ def find_python() -> str:
 
 def _install(target: Installation, wanted: settingsfile.Entries, python: str, args: argparse.Namespace) -> int:
     after, link, earlier = target.installed(wanted), installation.place_on_path(ROOT, os.environ), _transcripts()
+    is_linked = not link or os.path.lexists(link)
     if args.dry_run:
         lines = ["Would add the skill %s" % path for path in target.skills(python) if not os.path.lexists(path)]
-        lines += ["Would link %s" % link] if link and not os.path.lexists(link) else []
+        lines += ["Would link %s" % link] * (not is_linked)
         lines += ["Would read the transcripts of %s" % output.count(earlier, "earlier session")] * args.backfill
         return _rehearse(target, after, lines)
     edited = target.install(wanted, python)
     document = settingsfile.load(target.path)[1]
-    names = filter(os.environ.get, (settings.ENV_HOME, settings.ENV_CONFIG_DIR))
-    notes = ["%s is set here; start Claude Code with the same value" % name for name in names]
-    if settingsfile.disables_hooks(document):
-        notes.append('"disableAllHooks" is on in this file, so Claude Code runs no hook')
-    notes += [each for each in [settingsfile.forbidden()] if each]
-    if target.scope == "project":
-        notes.append("the file holds paths of this machine, so do not commit it; --scope local is for you alone")
-    notes += ["%s has your changes and stays as it is" % path for path in edited]
-    if settingsfile.STATUS_LINE not in document:
-        notes.append("you have no status line; --statusline shows sessions and open work there")
-    for note in notes:
-        _say("note: %s", note)
+    output.show("note: " + note for note in _notes(target.scope, document, edited))
     scope = "" if target.scope == "user" else " --scope " + target.scope
     undo = "%s%s --uninstall" % (invocation.script_command(ROOT, "install.py", python, windows=WINDOWS), scope)
     commands = {hook.event: hook.command for hook in settingsfile.hooks(document, ROOT)}
@@ -96,43 +88,60 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
         outcomes += selftest.challenge(commands[settingsfile.GUARD_EVENT], os.environ, selftest.CASES[:1])
     failures = ["  %-17s FAILED: %s" % (outcome.event, outcome.problem) for outcome in outcomes if outcome.problem]
     if failures:
-        _say("%s", "\n".join(["Self-test, each hook run as Claude Code runs it:", *failures]))
-        _say("The self-test failed: this install does not work. Claude Code is not affected.\nUndo: %s", undo)
+        end = "The self-test failed: this install does not work. Claude Code is not affected."
+        output.show(["Self-test, each hook run as Claude Code runs it:", *failures, end, "Undo: " + undo])
         return 1
-    if link and not os.path.lexists(link):
+    if not is_linked:
         os.symlink(os.path.join(ROOT, invocation.SCRIPT), link)
     command = "harness memory" if link else invocation.command(ROOT, python, windows=WINDOWS)
     guard = "the guard" if wanted.has_guard else "no guard (--guard adds it)"
     parts = ["%d hooks" % len(commands), guard, "%d skills" % len(target.skills(python))]
-    parts += ["`%s`" % output.short(link)] if link else []
+    parts += ["`%s`" % output.short(link)] * bool(link)
     what, where = "Installed" if after != target.before else "Already up to date", output.short(target.path)
     slowest = max(outcome.milliseconds for outcome in outcomes)
-    _say("%s: %s (%s; self-test passed, slowest hook %.0f ms)", what, where, ", ".join(parts), slowest)
-    held = _remembered(target.store)
+    done = "%s: %s (%s; self-test passed, slowest hook %.0f ms)" % (what, where, ", ".join(parts), slowest)
+    output.show([done])
+    held, code = _remembered(target.store), 0
     if earlier and not held and not args.backfill and sys.stdin.isatty() and sys.stdout.isatty():
         question = "Claude Code still has the transcripts of %s. Remember these too? [Y/n] "
         args.backfill = output.ask(question % output.count(earlier, "session")) in ("", "y", "yes")
-    code = 0
     if args.backfill:
         code = cli.main(["memory", "backfill", "--all"])
     else:
-        past = "; %s still on this machine: %s backfill --all" % (output.count(earlier, "earlier session"), command)
-        _say("Remembered: %s", held or "nothing yet; it begins with the next session" + past * bool(earlier))
-    _say("Try: start `claude` as ever; then %s status, or %s view --open. Undo: %s", command, command, undo)
+        past = "; earlier sessions: %s backfill --all" % command if earlier else ""
+        output.show(["Remembered: " + (held or "nothing yet; it begins with the next session" + past)])
+    try_ = "Try: start `claude` as ever; then %s status, or %s view --open. Undo: %s"
+    output.show([try_ % (command, command, undo)])
     return code
 
 
+def _notes(scope: str, document: dict[str, Any], edited: list[str]) -> Iterator[str]:
+    """What a person should know about an install."""
+    for name in filter(os.environ.get, (settings.ENV_HOME, settings.ENV_CONFIG_DIR)):
+        yield "%s is set here; start Claude Code with the same value" % name
+    if settingsfile.disables_hooks(document):
+        yield '"disableAllHooks" is on in this file, so Claude Code runs no hook'
+    if forbidden := settingsfile.forbidden():
+        yield forbidden
+    if scope == "project":
+        yield "the file holds paths of this machine, so do not commit it; --scope local is for you alone"
+    yield from ("%s has your changes and stays as it is" % path for path in edited)
+    if settingsfile.STATUS_LINE not in document:
+        yield "you have no status line; --statusline shows sessions and open work there"
+
+
 def _transcripts() -> int:
-    config = os.environ.get(settings.ENV_CONFIG_DIR) or os.path.join(os.path.expanduser("~"), settings.CLAUDE_DIR)
-    listed = [name for folder in files.folders(os.path.join(config, "projects")) for name in files.names(folder)]
-    return sum(name.endswith(".jsonl") and not name.startswith("agent-") for name in listed)
+    """How many sessions Claude Code has transcripts of."""
+    projects = Path(settingsfile.locate("user", os.environ, os.path.expanduser("~"), "")).with_name("projects")
+    return len([path for path in projects.glob("*/*.jsonl") if not path.name.startswith("agent-")])
 
 
 def _remembered(store: str) -> str:
     """How many sessions of how many projects the memory holds; "" for none."""
-    numbers = [len(files.names(os.path.join(path, settings.EPISODES_DIR))) for path in files.folders(store)]
-    projects = output.count(sum(map(bool, numbers)), "project")
-    return "%s of %s, in %s" % (output.count(sum(numbers), "session"), projects, output.short(store)) * any(numbers)
+    episodes = [*Path(store).glob("*/%s/*.json" % settings.EPISODES_DIR)]
+    projects = output.count(len({path.parent for path in episodes}), "project")
+    about = "%s of %s, in %s" % (output.count(len(episodes), "session"), projects, output.short(store))
+    return about if episodes else ""
 
 
 def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argparse.Namespace) -> int:
@@ -150,21 +159,21 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
     is_changed, removable = target.without(wanted) != target.before, target.removable()
     edited = target.uninstall(wanted, paths)
-    _say("Removed from %s" if is_changed else "Nothing of ours in %s", output.short(target.path))
-    if removable:
-        _say("Removed with it: %s", ", ".join(map(output.short, removable)))
-    for path in edited:
-        _say("A skill with your changes stays: %s", path)
+    lines = [("Removed from %s" if is_changed else "Nothing of ours in %s") % output.short(target.path)]
+    lines += ["Removed with it: %s" % ", ".join(map(output.short, removable))] * bool(removable)
+    lines += ["A skill with your changes stays: %s" % path for path in edited]
     is_deleted = not any(map(os.path.lexists, paths))
     left = ", ".join(name for name in files.names(target.store) if name != settings.INSTALLS_FILE)
     if args.purge:
         verb = "Deleted" if is_deleted else "Could not delete all of"
-        _say("%s %s" % (verb, what) if paths else "No memory in %s" % target.store)
-        _say("Left in it: %s", left) if left else None
+        lines += ["%s %s" % (verb, what) if paths else "No memory in %s" % target.store]
+        lines += ["Left in it: %s" % left] * bool(left)
     elif left:
-        _say("The memory stays in %s (--uninstall --purge deletes it)", output.short(target.store))
-    for other in installation.records(target.store):
-        _say("Still installed in %s (--scope %s)", other["settings"], other.get("scope"))
+        lines += ["The memory stays in %s (--uninstall --purge deletes it)" % output.short(target.store)]
+    others = installation.records(target.store)
+    output.show(
+        [*lines, *("Still installed in %s (--scope %s)" % (each["settings"], each.get("scope")) for each in others)]
+    )
     return 0 if is_deleted else 1
 
 
@@ -172,9 +181,5 @@ def _rehearse(target: Installation, after: bytes | None, lines: list[str]) -> in
     old, new = [(data or b"").decode("utf-8", "replace").splitlines() for data in (target.before, after)]
     source, goal = [os.devnull if data is None else target.path for data in (target.before, after)]
     diff = [*difflib.unified_diff(old, new, source, goal, lineterm="")] or ["Nothing to change in %s" % target.path]
-    _say("%s", "\n".join([*diff, *lines, "Nothing was changed (--dry-run)."]))
+    print(output.passage("\n".join([*diff, *lines, "Nothing was changed (--dry-run)."])))
     return 0
-
-
-def _say(text: str, *values: object) -> None:
-    print(output.passage(text % values if values else text))

@@ -162,7 +162,7 @@ def load(path: str) -> tuple[bytes | None, dict[str, Any]]:
     data = read(path)
     try:
         text = (data or b"").decode("utf-8").strip(_BLANK) or "{}"  # to the client, an empty file is an empty object
-        document = json.loads(text, object_pairs_hook=_unique)
+        document = json.loads(text)
         json.dumps(document, allow_nan=False)  # refuses what JavaScript could not read back
     except (RecursionError, ValueError) as error:
         place = path, getattr(error, "lineno", 1), getattr(error, "colno", 1), getattr(error, "msg", error)
@@ -170,13 +170,6 @@ def load(path: str) -> tuple[bytes | None, dict[str, Any]]:
     if problem := shape.problem(document, _SPEC):
         raise Refusal("%s: %s. Correct it and try again." % (path, problem))
     return data, document
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document, keys = dict(pairs), [key for key, _ in pairs]
-    if len(document) < len(keys):
-        raise ValueError("a key stands twice: %s" % ", ".join(key for key in document if keys.count(key) > 1))
-    return document
 
 
 def render(document: dict[str, Any], like: bytes | None) -> bytes:
