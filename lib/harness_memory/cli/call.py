@@ -20,7 +20,7 @@ from ..notes.shelf import Shelf, archived_slug, read_all, shelves
 from ..project import Project, identity, relative_path
 from ..session import liveness, sessions
 from . import output
-from .output import Refusal
+from .output import Fields, Refusal
 
 Item = TypeVar("Item")
 _LISTED = _RECENT = 20
@@ -32,18 +32,12 @@ class Call(argparse.Namespace):
     json = False
     damaged: Sequence[OSError] = ()  # archives
 
-    def answer(
-        self,
-        value: Any,
-        lines: Iterable[str] | None = None,
-        code: int = 0,
-        is_hit: Callable[[str], bool] | None = None,
-    ) -> int:
+    def answer(self, value: Any, lines: Iterable[str] | None = None, code: int = 0) -> int:
         """Print the value for scripts, or for a person the lines or else its fields; the exit code."""
         if self.json:
             print(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))  # all in ASCII: harmless in a terminal
         else:
-            output.show(output.page(value) if lines is None else lines, is_hit)
+            output.show(output.page(value) if lines is None else lines)
         return code
 
     def listing(
@@ -51,9 +45,8 @@ class Call(argparse.Namespace):
         head: str,
         items: Sequence[Any],
         none: str,
-        row: Callable[[Any], dict[str, Any]] = dict,
+        row: Callable[[Any], Fields] = dict,
         after: Sequence[str] = (),
-        is_hit: Callable[[str], bool] | None = None,
     ) -> int:
         """A table of at most `--limit` items; `row` is an item for scripts.
 
@@ -65,7 +58,7 @@ class Call(argparse.Namespace):
         lines = output.table([[title for title, _ in columns], *cells], is_cut=True) if rows else [none]
         if len(items) > len(rows):
             lines.append("%d more: --limit %d" % (len(items) - len(rows), len(items)))
-        return self.answer(rows, [*lines, *after], is_hit=is_hit)
+        return self.answer(rows, [*lines, *after])
 
     # Which memory --------------------------------------------------------------------------------
     @cached_property
@@ -100,6 +93,11 @@ class Call(argparse.Namespace):
         return identity.locate(self.root, self.directory, self.directory)
 
     @property
+    def dir(self) -> str:
+        """The memory of the project."""
+        return self.project.dir
+
+    @property
     def all_dirs(self) -> list[str]:
         paths = [os.path.join(self.root, name) for name in files.names(self.root) if identity.is_project_id(name)]
         return [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
@@ -107,7 +105,7 @@ class Call(argparse.Namespace):
     @property
     def dirs(self) -> list[str]:
         """The project directories that are meant: one, or all with --all-projects."""
-        return self.all_dirs if self.all_projects else [self.project.dir]
+        return self.all_dirs if self.all_projects else [self.dir]
 
     def prepare(self, *, with_project: bool = True) -> None:
         """Make the store, closed to others, and the record of the project that is to be written."""
@@ -130,7 +128,7 @@ class Call(argparse.Namespace):
     # Which session -------------------------------------------------------------------------------
     @cached_property
     def records(self) -> list[Record]:
-        return records.load_all(self.project.dir)
+        return records.load_all(self.dir)
 
     @property
     def last(self) -> Record | None:
@@ -158,8 +156,8 @@ class Call(argparse.Namespace):
     @cached_property
     def current(self) -> sessions.Session | None:
         """The session that calls us."""
-        marker = sessions.read_marker(self.project.dir, self.caller) if self.caller else {}
-        return sessions.at_marker(self.project.dir, marker) if marker.get("claude_session") else None
+        marker = sessions.read_marker(self.dir, self.caller) if self.caller else {}
+        return sessions.at_marker(self.dir, marker) if marker.get("claude_session") else None
 
     @property
     def present(self) -> str:
@@ -170,7 +168,7 @@ class Call(argparse.Namespace):
     def archived(self) -> list[Archived]:
         """Every archived session, the oldest archive first; a damaged archive is named and gives what can be read."""
         damaged: list[OSError] = []
-        every = [*archive.load_all(self.project.dir, damaged)]
+        every = [*archive.load_all(self.dir, damaged)]
         self.damaged = damaged
         for error in damaged:
             remedy = "Its readable part is used: restore that, then delete the file."
@@ -189,7 +187,7 @@ class Call(argparse.Namespace):
 
     def running(self, word: str | None) -> str:
         """Claude's id of the session to write to: by name, else the present, else the only one that runs here."""
-        markers = sessions.live_markers(self.project.dir)
+        markers = sessions.live_markers(self.dir)
         live = [str(each["claude_session"]) for each in markers if liveness.is_alive(each["process"]) is not False]
         if word:
             ids = {self.caller, *live, *(record.claude_id for record in self.records if record.meta)}
@@ -202,7 +200,7 @@ class Call(argparse.Namespace):
     # Which note ----------------------------------------------------------------------------------
     @cached_property
     def shelves(self) -> list[Shelf]:
-        return shelves(self.root, self.project.dir, self.current.dir if self.current else "", self.project.root)
+        return shelves(self.root, self.dir, self.current.dir if self.current else "", self.project.root)
 
     @cached_property
     def today(self) -> str:

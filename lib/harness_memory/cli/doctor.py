@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 import os
 import sys
-from typing import Any, Iterator, NamedTuple
+from typing import Iterator, NamedTuple
 
 from .. import __version__
 from ..base import clock, config, health, settings
@@ -19,7 +19,7 @@ from ..recall import cache
 from ..session import episode, sessions
 from . import installs
 from .call import Call
-from .output import ago, count, findings, line, local, page, short, some, table
+from .output import Fields, ago, count, findings, line, local, page, short, some, table
 from .share import summary as sync_summary
 from .work import open_items, shown
 
@@ -42,7 +42,7 @@ class Check(NamedTuple):
 
 
 def doctor(call: Call) -> int:
-    rows: list[dict[str, Any]] = []
+    rows: list[Fields] = []
     lines = []
     for check in _checks(call):
         rows.append({"mark": check.mark.lower(), **check._asdict(), "remedy": check.remedy or None})
@@ -155,7 +155,7 @@ def verify(call: Call) -> int:
 def status(call: Call) -> int:
     project, last, checks = call.project, call.last, [*health_checks(call)]
     running = {sessions.safe_id(marker["claude_session"])[:8] for marker in sessions.live_markers(project.dir)}
-    facts: dict[str, Any] = {
+    facts: Fields = {
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
         "memory": project.dir,
         "sessions": len(call.records),
@@ -170,7 +170,7 @@ def status(call: Call) -> int:
     return call.answer(facts, [*_page(facts), "", *table(rows)])
 
 
-def _page(facts: dict[str, Any]) -> list[str]:
+def _page(facts: Fields) -> list[str]:
     project, last = facts["project"], facts["last"]
     counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "open_threads")]
     live = ["%s since %s: %s" % (each["id"], local(each["started"]), each["status"]) for each in facts["live"]]

@@ -20,7 +20,7 @@ from ..session import episode
 from ..setup import selftest
 from . import installs
 from .call import Call, is_person
-from .output import Refusal, columns, confirm, cut, line, page, table
+from .output import Fields, Refusal, columns, confirm, cut, line, page, table
 
 _VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
 _STOPPED = ("asks", "denied")
@@ -49,7 +49,7 @@ def test(call: Call) -> int:
     failed = [trial.problem for trial in trials if trial.problem]
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
 
-    def row(trial: selftest.Outcome) -> dict[str, Any]:
+    def row(trial: selftest.Outcome) -> Fields:
         state = "FAIL" if trial.problem else "ok"
         return {**trial._asdict(), "state": state, "milliseconds": round(trial.milliseconds)}
 
@@ -102,23 +102,22 @@ def _question(call: Call) -> Question:
     return Question(payload, Environment(raw), invocation.slashes(invocation.tree()))
 
 
-def _facts(question: Question) -> dict[str, Any]:
+def _facts(question: Question) -> Fields:
     """The verdict with its rule, and each step of how the call was understood."""
     here = policy.load(question.root, question.project)
     against = findings(question, question.policy() and here)
     against += here.bind(match.met(question, binding.near))
     best = decision.verdict(against, here)
-    facts = dict.fromkeys(("rule", "tier", "about", "reason", "remedy", "told"))
-    facts["verdict"] = "silent"
+    facts: Fields = dict.fromkeys(("rule", "tier", "about", "reason", "remedy", "told"))
+    facts["verdict"] = _VERDICTS[best.tier] if best else "silent"
     if best:
         reason, remedy = here.text(best.rule)
-        facts.update(verdict=_VERDICTS[best.tier], rule=best.rule, tier=best.tier, about=best.detail)
-        facts.update(reason=reason or None, remedy=remedy or None)
-        if best.tier in (tiers.ASK, tiers.DENY):
-            facts["told"] = decision.sentence(best, here) + decision.advice(question)
-    steps, unread = _steps(question, here)
-    call = {"tool": question.tool, "input": question.given, "cwd": question.cwd, "project": question.project}
-    return {**facts, **call, "steps": steps, "unread": unread, "problems": here.problems}
+        facts.update(rule=best.rule, tier=best.tier, about=best.detail, reason=reason or None, remedy=remedy or None)
+    if best and facts["verdict"] in _STOPPED:
+        facts["told"] = decision.sentence(best, here) + decision.advice(question)
+    facts.update(tool=question.tool, input=question.given, cwd=question.cwd, project=question.project)
+    facts["steps"], facts["unread"] = _steps(question, here)
+    return {**facts, "problems": here.problems}
 
 
 def _steps(question: Question, here: Policy) -> tuple[list[dict[str, str]], list[str]]:
@@ -154,7 +153,7 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, str]], list
     return steps, unread
 
 
-def _verdict_lines(facts: dict[str, Any]) -> list[str]:
+def _verdict_lines(facts: Fields) -> list[str]:
     rows = {"Verdict": facts["verdict"]}
     if facts["rule"]:
         rows["Rule"] = "%(rule)s (%(tier)s)" % facts
@@ -170,15 +169,16 @@ def rules(call: Call) -> int:
         here.take(path, only_tighten=only_tighten)
         whose = "project" if only_tighten else "yours"
         origins.update((name, (whose, path)) for name, tier in here.tiers.items() if before.get(name) != tier)
-    noted = [rule for rule in binding.load(call.root, call.project.dir, call.project.root) if rule["when"]]
-    bound = {"note." + rule["note"].partition("/")[2]: rule for rule in reversed(noted)}
-    origins.update((name, ("note", bound[name]["note"])) for name, _, _ in here.bind(noted))
-    matches: dict[str, Any] = {each["id"]: each["match"] for each in here.custom}
-    matches.update((name, rule["when"]) for name, rule in bound.items())
+    matches: Fields = {each["id"]: each["match"] for each in here.custom}
+    noted = [rule for rule in binding.load(call.root, call.dir, call.project.root) if rule["when"]]
+    here.bind(noted)
+    for rule in reversed(noted):  # the firmest of one name last
+        name = "note." + rule["note"].partition("/")[2]
+        origins[name], matches[name] = ("note", rule["note"]), rule["when"]
     listed = []
     for name in [name for name in (*tiers.RULES, *here.texts) if call.id in (None, name)]:
         (reason, remedy), (whose, path) = here.text(name), origins.get(name, ("default", ""))
-        rule: dict[str, Any] = {"id": name, "tier": here.tier(name), "whose": whose, "from": path, "reason": reason}
+        rule = {"id": name, "tier": here.tier(name), "whose": whose, "from": path, "reason": reason}
         listed.append({**rule, "remedy": remedy, "match": matches.get(name)})
     if not listed:
         raise Refusal('unknown rule "%s". All of them: harness guard rules' % call.id)
@@ -190,10 +190,10 @@ def rules(call: Call) -> int:
 
 def show(call: Call) -> int:
     """What was stopped and asked about."""
-    events = [*trail.events(call.project.dir)][::-1]
+    events = [*trail.events(call.dir)][::-1]
     events = [event for event in events if (clock.parse(event["ts"]) or 0.0) >= (call.since or 0.0)]
 
-    def row(event: dict[str, Any]) -> dict[str, Any]:
+    def row(event: Fields) -> Fields:
         about, why = event.get("command") or event.get("path") or "", event.get("reason") or ""
         what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool")
         return {"rule": None, "session": None, **event, "what": what, "id": str(event.get("session") or "")[:8]}
@@ -202,7 +202,7 @@ def show(call: Call) -> int:
 
 
 def verify(call: Call) -> int:
-    findings, broken = trail.verify(call.project.dir, episode.audit_heads(call.project.dir)), None
+    findings, broken = trail.verify(call.dir, episode.audit_heads(call.dir)), None
     if findings.problem:
         broken = {"file": findings.path, "line": findings.line, "what": findings.problem, "remedy": trail.REMEDY}
     value = {"chain": "broken" if broken else "whole", "events": findings.count, "head": findings.head or None}

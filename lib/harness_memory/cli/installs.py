@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 import time
-from typing import Any, Iterator, NamedTuple
+from typing import Iterator, NamedTuple
 
 from .. import __version__
 from ..base import files, invocation, settings
@@ -14,7 +14,7 @@ from ..base.pinned import PIN
 from ..guard import policy
 from ..setup import installation, settingsfile
 from .call import Call
-from .output import Refusal, short
+from .output import Fields, Refusal, short
 
 RECENT_SECONDS = 7 * 86400
 INSTALL = "run: " + invocation.script_command(invocation.tree(), "install.py", sys.executable, windows=os.name == "nt")
@@ -25,9 +25,7 @@ _PLUGIN = "harness-memory@"  # and the name of the marketplace: a key of the cli
 class Install:
     """A settings file, or the plugin's folder, with our hooks; it works when it has no problems."""
 
-    def __init__(
-        self, path: str, record: dict[str, Any], *, is_plugin: bool = False, is_read_here: bool = True
-    ) -> None:
+    def __init__(self, path: str, record: Fields, *, is_plugin: bool = False, is_read_here: bool = True) -> None:
         self.path, self.record, self.is_plugin, self.is_read_here = path, record, is_plugin, is_read_here
         self.hooks: list[settingsfile.Hook] = []
         self.problems: list[str] = []
@@ -45,7 +43,7 @@ def find(call: Call) -> list[Install]:
     places = [(scope, cwd) for scope in settingsfile.SCOPES for cwd in (call.directory, call.project.root)]
     here = [*dict.fromkeys(settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places)]
     installs: list[Install] = []
-    plugins: dict[str, Any] = {}
+    plugins: Fields = {}
     off = (settingsfile.forbidden(), "ask whoever manages this computer to allow them")
     for path in dict.fromkeys((*records, *here)):
         install = Install(path, records.get(path, {}), is_read_here=path in here)
@@ -93,7 +91,7 @@ def _plugin(key: str) -> Install:
     """Our plugin as the client has installed it."""
     config = os.path.dirname(settingsfile.locate("user", os.environ, os.path.expanduser("~"), ""))
     installed = files.load_json(os.path.join(config, "plugins", "installed_plugins.json"), {"plugins": {"*": [{}]}})
-    place: dict[str, Any] = [{}, *(installed or {"plugins": {}})["plugins"].get(key, ())][-1]
+    place: Fields = [{}, *(installed or {"plugins": {}})["plugins"].get(key, ())][-1]
     plugin = Install(str(place.get("installPath") or key), {"version": place.get("version")}, is_plugin=True)
     launcher = os.path.join(plugin.path, "hooks", "launch.sh")
     if not os.path.isfile(launcher):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from ..base import clock, files, settings
 from ..base.redact import MARK, redact
@@ -14,7 +13,7 @@ from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
 from . import pages
 from .call import Call, is_in_session
-from .output import Refusal, complain, count, emit_stored, findings, has_input, short
+from .output import Fields, Refusal, complain, count, emit_stored, findings, has_input, short
 
 _RULE = ("enforce", *notes.PATTERNS)
 _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
@@ -31,22 +30,19 @@ def list_notes(call: Call) -> int:
     return call.listing("NOTE TYPE KNOWN=day ABOUT=about", every, "No notes match.", described)
 
 
-def described(note: Note) -> dict[str, Any]:
+def described(note: Note) -> Fields:
     """A note for scripts."""
     about = {key: getattr(note, key) for key in ("name", "description", "type", "scope", "files")}
     fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
-    lists: dict[str, Any] = {key: note.items(key) for key in ("supersedes", *notes.PATTERNS)}
+    lists: Fields = {key: note.items(key) for key in ("supersedes", *notes.PATTERNS)}
     lists["enforce"] = binding.firmness(note) or None
     state = {"facts": [fact.text for fact in note.facts], "why_not": note.fate or None, "day": note.day}
     state["about"] = note.description + (" (%s)" % note.fate if note.fate else "")
     return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}
 
 
-def show(call: Call) -> int:
-    return show_note(call, call.find_note(call.name))
-
-
-def show_note(call: Call, note: Note) -> int:
+def show(call: Call, note: Note | None = None) -> int:
+    note = note or call.find_note(call.name)
     doubt = "" if note.is_unreadable else note.doubt(call.project.root, call.now)
     if call.json:
         return call.answer({**described(note), "doubt": doubt or None}, ())
@@ -62,7 +58,7 @@ def remember(call: Call) -> int:
     return call.answer(*keep(call, call.facts, call.type))
 
 
-def keep(call: Call, facts: list[str], kind: str | None) -> tuple[dict[str, Any], list[str]]:
+def keep(call: Call, facts: list[str], kind: str | None) -> tuple[Fields, list[str]]:
     """Add facts to the note of that name, or to the one that is about the same things."""
     name, *facts = [redact(one_line(each)) for each in (call.name, *facts)]  # no slug holds a secret
     with call.writing(call.scope or ("user" if kind == "user" else "project")) as shelf:
@@ -128,7 +124,7 @@ def _apply_options(call: Call, made: Note) -> None:
             raise Refusal("a rule needs --when, or --after and --require, and --scope project or user")
 
 
-def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, Any], list[str]]:
+def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[Fields, list[str]]:
     """Write a note, the former version into the archive; the note for scripts, and what lint finds in it."""
     made.scope = shelf.scope
     problems = ["line %d: %s" % each for each in made.problems] or ["it states no fact"] * (not made.facts)
@@ -144,7 +140,7 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, A
     saved = shelf.note(made.slug) or made
     found = [*lint.check_note(saved, call.project.root, call.now)]
     found += [each for each in lint.check_pairs(read_all(call.shelves), last=saved.ref) if each.file == saved.path]
-    when, after, step = (", ".join([each.partition(": ")[2] for each in saved.patterns(key)]) for key in notes.PATTERNS)
+    when, after, step = (", ".join(each.partition(": ")[2] for each in saved.patterns(key)) for key in notes.PATTERNS)
     verb = binding.VERBS.get(binding.firmness(saved), "")
     effect = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
     effect += ". After %s: %s" % (after, step) if verb and after and step else ""
@@ -194,12 +190,13 @@ def _edit_text(call: Call, note: Note, text: str = "") -> int:
 
 
 def remove(call: Call) -> int:
-    removed = []
+    removed, rows = [], []
     for note in [call.find_note(word) for word in call.names]:
         with call.writing(note.scope) as shelf:
-            removed.append((note.ref, shelf.remove(note.slug, call.now)))
-    rows = ["Removed %s%s" % (ref, "; archived in " + short(path) if path else "") for ref, path in removed]
-    return call.answer([{"note": ref, "archived": path or None} for ref, path in removed], rows)
+            path = shelf.remove(note.slug, call.now)
+        removed.append({"note": note.ref, "archived": path or None})
+        rows.append("Removed %s%s" % (note.ref, "; archived in " + short(path) if path else ""))
+    return call.answer(removed, rows)
 
 
 def supersede(call: Call) -> int:

@@ -14,7 +14,7 @@ import sys
 import textwrap
 import time
 import unicodedata
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Callable, Dict, Iterable, Sequence
 
 from ..base import clock
 
@@ -29,6 +29,9 @@ _STATES = re.compile(
 _HEAD = re.compile(r"(?:\S+(?: \S+)?  +)+|[ \-*]+")
 _COLOURS = {"COMPLETED": "32", "ACTIVE": "1;32", "ok": "32", "warn": "33", "interrupted": "33"}  # others: red
 _JOINERS = "\u200c\u200d"  # parts of words and emoji
+
+
+Fields = Dict[str, Any]  # a value for scripts
 
 
 class Refusal(Exception):
@@ -93,12 +96,11 @@ def ask(question: str) -> str:
     return sys.stdin.readline().strip().lower()
 
 
-def show(lines: Iterable[str], is_hit: Callable[[str], bool] | None = None) -> None:
-    """Print lines, which may hold anything: on a terminal folded, states in colour, a word that is a hit in bold."""
+def show(lines: Iterable[str]) -> None:
+    """Print lines, which may hold anything; on a terminal folded, and states in colour."""
     for row in [_folded(row, columns()) for text in lines for row in passage(text).split("\n")]:
         if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-            words = ["\x1b[1m%s\x1b[0m" % word if is_hit and is_hit(word) else word for word in row.split(" ")]
-            row = _STATES.sub(lambda at: "\x1b[%sm%s\x1b[0m" % (_COLOURS.get(at[0], "31"), at[0]), " ".join(words))
+            row = _STATES.sub(lambda at: "\x1b[%sm%s\x1b[0m" % (_COLOURS.get(at[0], "31"), at[0]), row)
         print(row)
 
 

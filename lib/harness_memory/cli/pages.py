@@ -11,7 +11,7 @@ import os
 import shlex
 import subprocess
 import sys
-from typing import Any, Callable
+from typing import Callable
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
@@ -19,7 +19,7 @@ from ..base.redact import MARK, redact
 from ..memory import briefing as curated
 from ..session import episode
 from .call import Call
-from .output import Refusal, count, emit_stored, local, read_input, short
+from .output import Fields, Refusal, count, emit_stored, local, read_input, short
 
 _SESSIONS = 30  # shown by consolidate
 
@@ -43,7 +43,7 @@ def edit_text(call: Call, name: str, read: Callable[[], str], write: Callable[[s
         raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")
     call.prepare(with_project=False)
     file = "%s.%s.md" % (name, clock.stamp(clock.fine_iso(call.now)))
-    draft, before = os.path.join(call.project.dir, settings.STATE_DIR, settings.DRAFTS_DIR, file), read()
+    draft, before = os.path.join(call.dir, settings.STATE_DIR, settings.DRAFTS_DIR, file), read()
     files.write(draft, before)
     sys.stdout.flush()
     try:
@@ -74,7 +74,7 @@ class Page:
         self.usage = "profile set " + skill if skill else "briefing set"
         self.limit = settings.PROFILE_LINES if skill else settings.BRIEFING_LINES
         self.name = skill + ".md" if skill else settings.BRIEFING_FILE
-        self.path = os.path.join(call.project.dir, settings.PROFILES_DIR if skill else "", self.name)
+        self.path = os.path.join(call.dir, settings.PROFILES_DIR if skill else "", self.name)
         self.former = (self.path + ".1", self.path + ".2")
 
     def text(self, path: str = "") -> str:
@@ -102,11 +102,11 @@ class Page:
 
 
 def profiles(call: Call) -> int:
-    names = files.names(os.path.join(call.project.dir, settings.PROFILES_DIR))
+    names = files.names(os.path.join(call.dir, settings.PROFILES_DIR))
     skills = [name[: -len(".md")] for name in names if name.endswith(".md")]
     skills = [skill for skill in skills if curated.skill_name(skill) == skill]
 
-    def row(skill: str) -> dict[str, Any]:
+    def row(skill: str) -> Fields:
         path = Page(call, skill).path
         page = curated.read(path)
         first = page.problem or next(filter(None, map(str.strip, page.lines)), "")
@@ -133,7 +133,7 @@ def write(call: Call) -> int:
 
 
 def consolidate(call: Call) -> int:
-    project_dir = call.project.dir
+    project_dir = call.dir
     if call.done:
         call.prepare()
         curated.mark_consolidation(project_dir, call.now)

@@ -9,7 +9,6 @@ import collections
 import contextlib
 import os
 import time
-from typing import Any
 
 from ..audit import trail
 from ..base import clock, config, files, settings
@@ -26,7 +25,7 @@ from ..project import identity
 from ..session import sessions
 from .call import Call, is_in_session, is_person, project_name
 from .notes import described
-from .output import Refusal, count, local, page, short, some
+from .output import Fields, Refusal, count, local, page, short, some
 
 _STAYS = {archives.WENT_ON: "it went on here afterwards", archives.FORGOTTEN: "to finish that: forget ID --yes"}
 _STOP = "No session for a year, so the clock may be wrong. If not: harness memory prune --older-than 30d"
@@ -82,7 +81,7 @@ def _retire(
 
 
 def archive(call: Call) -> int:
-    project_dir = call.project.dir
+    project_dir = call.dir
     with archives.lock(project_dir):
         old, still_open = archives.before(project_dir, call.before, with_open=call.open)
         numbers, made, left = _retire(project_dir, {archives.WHOLE: old})
@@ -97,12 +96,12 @@ def restore(call: Call) -> int:
     if not call.all and call.what is None:
         head, none = "ARCHIVE ID STARTED SESSION=headline", "Nothing of this project is archived."
         return call.listing(head, call.archived_once, none, Archived.brief) or 2 * bool(call.damaged)
-    with archives.lock(call.project.dir):
+    with archives.lock(call.dir):
         names = {os.path.basename(call.what or "").replace(settings.ARCHIVE_SUFFIX, "")}
         if not call.all and names.isdisjoint(each.archive for each in call.archived):
             names = {call.find_archived(call.what).id}
         selected = [each for each in call.archived if call.all or not names.isdisjoint((each.archive, each.id))]
-        outcome = archives.restore(call.project.dir, selected[::-1])
+        outcome = archives.restore(call.dir, selected[::-1])
     restored, present = (
         [id for id in outcome if outcome[id] == kind] for kind in (archives.RESTORED, archives.PRESENT)
     )
@@ -114,7 +113,7 @@ def restore(call: Call) -> int:
 
 def backfill(call: Call) -> int:
     root, paths = call.root, backfills.paths(config_dir())
-    work = backfills.Backfill(root, "" if call.all_projects else call.project.dir, call.now, config.load(root))
+    work = backfills.Backfill(root, "" if call.all_projects else call.dir, call.now, config.load(root))
     kinds: collections.Counter[str] = collections.Counter()
     wanted = []
     for source in (*backfills.sources(root, paths), *(each for path in call.dirs for each in work.kept(path, paths))):
@@ -187,16 +186,16 @@ class Chosen:
             if note.scope == settings.TEAM_SCOPE:
                 raise Refusal("%s is in the repository. Remove it there: harness memory team unshare NAME" % note.ref)
 
-    def report(self) -> dict[str, list[dict[str, Any]]]:
+    def report(self) -> dict[str, list[Fields]]:
         """All of it for scripts, while it can still be read."""
         rows = {"sessions": [each.brief() for each in self.sessions], "notes": [*map(described, self.notes)]}
         return {**rows, "archived": [each.brief() for each in self.archived], "files": self.files}
 
 
 def forget(call: Call) -> int:
-    tops = [call.project.dir, notebook.user_shelf(call.root).home, os.path.join(call.root, settings.HEALTH_DIR)]
-    security = [os.path.join(call.project.dir, settings.SECURITY_DIR)]
-    with archives.lock(call.project.dir) if call.yes else contextlib.nullcontext():
+    tops = [call.dir, notebook.user_shelf(call.root).home, os.path.join(call.root, settings.HEALTH_DIR)]
+    security = [os.path.join(call.dir, settings.SECURITY_DIR)]
+    with archives.lock(call.dir) if call.yes else contextlib.nullcontext():
         chosen = Chosen(call, tops)
         report, is_hit = chosen.report(), chosen.is_hit
         is_any, going = any(report.values()), [row["file"] for row in report["notes"] + chosen.files]
@@ -211,7 +210,7 @@ def forget(call: Call) -> int:
             try:
                 _carry_out(call, chosen, tops)
             finally:  # a damaged archive does not keep the rest from being done
-                trail.append(call.project.dir, event, call.now, settings.LOCK_WAIT_SECONDS)
+                trail.append(call.dir, event, call.now, settings.LOCK_WAIT_SECONDS)
     left = [*forgetting.holding(tops, is_hit)] if is_hit and call.yes else []
     in_trail = [*forgetting.holding(security, is_hit)] if is_hit else []
     shown = {
@@ -231,7 +230,7 @@ def forget(call: Call) -> int:
     return call.answer(value, lines, 2 if call.damaged else 0 if is_any else 1)
 
 
-def _texts(row: dict[str, Any]) -> list[str]:
+def _texts(row: Fields) -> list[str]:
     """What goes, for a person: a session or note by name, or a file and what holds the text in it."""
     if "passages" in row:
         return [short(row["file"]) + " (the whole file)" * row["removed"], *row["passages"][:3]]
@@ -240,7 +239,7 @@ def _texts(row: dict[str, Any]) -> list[str]:
 
 
 def _carry_out(call: Call, chosen: Chosen, tops: list[str]) -> None:
-    project_dir = call.project.dir
+    project_dir = call.dir
     identity.record(call.project, clock.iso(call.now))
     if chosen.is_hit:
         ids = {call.caller, *(each.claude_id for each in chosen.archived)} - {""}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from statistics import fmean as mean
-from typing import Any
 
 from ..audit import trail
 from ..base import clock, settings
@@ -15,19 +14,19 @@ from ..notes import binding, lint, shelf
 from ..session import sessions
 from . import notes
 from .call import Call, one
-from .output import Refusal, count, page, short
+from .output import Fields, Refusal, count, page, short
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
 _USES = ("read", "edited", "named")
 
 
-def _episodes(call: Call) -> list[dict[str, Any]]:
+def _episodes(call: Call) -> list[Fields]:
     return [record.episode for record in reversed(call.records) if record.episode]
 
 
 def waiting(call: Call) -> int:
-    left = review.waiting(call.project.dir, _episodes(call))
+    left = review.waiting(call.dir, _episodes(call))
     call.limit = len(left) or 1 if call.all else review.SHOWN
     # Versions of pages that lost against a newer one of another machine.
     homes = (call.project.id, settings.USER_DIR)
@@ -38,12 +37,12 @@ def waiting(call: Call) -> int:
     return call.listing("ID=key KIND DAY SESSION TIMES WORDS=text", left, "Nothing waits.", _row, after)
 
 
-def _row(item: Item) -> dict[str, Any]:
+def _row(item: Item) -> Fields:
     return {name: getattr(item, name) for name in ("key", "kind", "day", "session", "times", "text")}
 
 
 def settle(call: Call) -> int:
-    left = review.waiting(call.project.dir, _episodes(call))
+    left = review.waiting(call.dir, _episodes(call))
     ids = [call.ids] if call.action == "edit" else call.ids
     if bool(ids) is getattr(call, "all", False):
         raise Refusal("name what you mean by its ID, or --all. See: harness memory review")
@@ -55,36 +54,33 @@ def settle(call: Call) -> int:
             value, said = notes.keep(call, [text], call.type or _TYPES[item.kind])
             note = value["note"]
         verdict = review.ACCEPTED if note else review.REJECTED
-        review.record(call.project.dir, verdict, call.now, key=item.key, note=note, session=item.session)
+        review.record(call.dir, verdict, call.now, key=item.key, note=note, session=item.session)
         values.append(value)
         lines += said
-    views.rebuild(call.project.dir)
+    views.rebuild(call.dir)
     return call.answer(values, lines or ["Nothing waits."])
 
 
-def standing(call: Call) -> list[dict[str, Any]]:
+def standing(call: Call) -> list[Fields]:
     """What became of each rule: notes that bind, and the user's feedback."""
-    project_dir = call.project.dir
-    counts: dict[str, list[tuple[str, str]]] = {}  # by a note's ref, or the slug that the trail knows
-    for event in review.load(project_dir):
-        if event.get("note"):
-            counts.setdefault(event["note"], []).append((event["event"], event["at"]))
+    project_dir = call.dir
+    # (a note's ref, or the slug that the trail knows; what happened; when)
+    said = [(event.get("note"), event["event"], event["at"]) for event in review.load(project_dir)]
     for event in trail.events(project_dir):
         if str(event.get("rule")).startswith("note."):
-            counts.setdefault(event["rule"][len("note.") :], []).append((str(event.get("decision")), event["ts"]))
-    for directory in sessions.all_directories(project_dir):
-        for item in load_receipt(directory).items:
-            if item["kind"] != "index":  # every start lists the index
-                counts.setdefault(item["item"], []).append(("reminded", item.get("at", "")))
+            said.append((event["rule"][len("note.") :], str(event.get("decision")), event["ts"]))
+    receipts = map(load_receipt, sessions.all_directories(project_dir))
+    items = [item for receipt in receipts for item in receipt.items if item["kind"] != "index"]  # in every start
+    said += [(item["item"], "reminded", item.get("at", "")) for item in items]
     stated = [item for item in review.items(_episodes(call)) if item.kind == "rule"]
     held = []
     for note in [note for note in shelf.read_all(call.shelves) if binding.firmness(note) or note.type == "feedback"]:
-        events = [*counts.get(note.ref, ()), *counts.get(note.slug, ())]
+        events = [(kind, at) for name, kind, at in said if name in (note.ref, note.slug)]
         kinds = [kind for kind, _ in events]
         facts = [{*lint.content(fact.text)} for fact in note.facts]
         later = [(item.day, {*lint.content(item.text)}) for item in stated if item.day > note.day]
         again = [day for day, words in later if any(words and len(words & each) >= 0.6 * len(words) for each in facts)]
-        value: dict[str, Any] = {"note": note.ref, "binds": binding.firmness(note) or "-"}
+        value: Fields = {"note": note.ref, "binds": binding.firmness(note) or "-"}
         value["last"] = max([at[:10] for kind, at in events if kind != review.ACCEPTED] or [""])
         value.update(followed=kinds.count("followed"), stopped=kinds.count("deny") + kinds.count("ask"))
         value.update(overridden=kinds.count("log"), recurred=len(again), rule=note.description, again=again)
@@ -99,7 +95,7 @@ def rules(call: Call) -> int:
     weeks = [ages.count(age) for age in reversed(range(12))]
     chart = "".join("▁▂▃▄▅▆▇█"[round(number / max(weeks) * 7)] for number in weeks if any(weeks))
     after = ["", "Said again, week by week, newest last: " + chart] * bool(chart)
-    waits = len(review.stated(call.project.dir))
+    waits = len(review.stated(call.dir))
     after += ["", "Stated and not reviewed: %s. See: harness memory review" % count(waits, "rule")] * bool(waits)
     head = "NOTE BINDS LAST KEPT=followed STOPPED OVERRIDDEN AGAIN=recurred RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
@@ -117,7 +113,7 @@ def stats(call: Call) -> int:
             share[key] += 1
     held = [] if call.all_projects else standing(call)
     sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
-    value: dict[str, Any] = {"sessions": len(receipts), "tokens_mean": round(mean(tokens or [0])), "kinds": kinds}
+    value: Fields = {"sessions": len(receipts), "tokens_mean": round(mean(tokens or [0])), "kinds": kinds}
     value.update(rules={"held": len(held), **sums}, skills={})
     rated = [rating for path in call.dirs for rating in ratings.load(path)]
     for skill in sorted({rating["skill"] for rating in rated}):
@@ -134,5 +130,5 @@ def rate(call: Call) -> int:
         raise Refusal('"%s" cannot be the name of a skill' % call.skill)
     call.prepare()
     note = brief(call.note, settings.ITEM_CHARS)
-    rating = ratings.append(call.project.dir, call.present, skill, call.rating, note, call.now)
+    rating = ratings.append(call.dir, call.present, skill, call.rating, note, call.now)
     return call.answer(rating, ["Rated /%s %d of 5." % (skill, call.rating)])

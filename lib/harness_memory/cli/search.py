@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Callable, Iterable, Iterator
+from typing import Callable, Iterable, Iterator
 
 from ..base import clock, invocation
 from ..notes import shelf as notebook
@@ -16,7 +16,7 @@ from ..recall.terms import terms
 from ..session import episode
 from ..session.sessions import day_and_id
 from .call import Call, project_name
-from .output import count, short
+from .output import Fields, count, short
 
 _EXAMINED = 500  # of the best matches
 _REFRESH_SECONDS = 60.0
@@ -28,7 +28,7 @@ class Hit:
     """`row` is what `--json` shows; `lines` are those of the session or note."""
 
     def __init__(self, kind: str, id: str, file: str, day: str, lines: list[str], files: list[str], type: str) -> None:
-        self.row: dict[str, Any] = {"kind": kind, "id": id, "file": file, "day": day, "text": "".join(lines[:1])}
+        self.row: Fields = {"kind": kind, "id": id, "file": file, "day": day, "text": "".join(lines[:1])}
         self.row.update(files=files, score=0.0, project=None)
         self.lines, self.types, self.has_all = lines, (None, kind, type), False
         self.time = clock.parse(day + "T23:59:59Z") or 0.0
@@ -68,8 +68,8 @@ def related(call: Call) -> int:
 
 def _every(call: Call) -> Iterator[Hit]:
     yield from map(_note, notebook.holding(call.shelves))
-    names = reversed(episode.names(call.project.dir))
-    yield from filter(None, (_recorded(call.project.dir, name) for name in names))
+    names = reversed(episode.names(call.dir))
+    yield from filter(None, (_recorded(call.dir, name) for name in names))
 
 
 def _ranked(call: Call, words: list[str]) -> Iterator[Hit]:
@@ -80,7 +80,7 @@ def _ranked(call: Call, words: list[str]) -> Iterator[Hit]:
     query, seen = ranking.Query(" ".join(call.words)), set()
     for directory in call.dirs:
         ends = time.monotonic() + _REFRESH_SECONDS
-        checkout = call.project.root if directory == call.project.dir else ""
+        checkout = call.project.root if directory == call.dir else ""
         source = cache.open_source(call.root, directory, call.now, ends, is_whole=True, checkout=checkout)
         shelves = {shelf.scope: shelf for shelf in notebook.shelves(call.root, directory, "", call.project.root)}
         scores = ranking.score(source, query, call.now)
@@ -105,7 +105,7 @@ def _recorded(directory: str, name: str) -> Hit | None:
     return _session(SESSION, id, episode.path_of(directory, name), day, episode.load(directory, name))
 
 
-def _session(kind: str, id: str, path: str, day: str, value: dict[str, Any] | None) -> Hit | None:
+def _session(kind: str, id: str, path: str, day: str, value: Fields | None) -> Hit | None:
     return Hit(kind, id, path, day, _texts(value), value["files_changed"], "") if value else None
 
 
@@ -114,7 +114,7 @@ def _note(note: Note) -> Hit:
     return Hit(NOTE, note.ref, note.path, note.day, lines, note.files, note.type)
 
 
-def _texts(value: dict[str, Any]) -> list[str]:
+def _texts(value: Fields) -> list[str]:
     """Every line of text in an episode, what happened first."""
     more = [*value["files_changed"], *value["tags"], str(value.get("branch") or "")]
     more += [task["title"] for task in value["tasks"]]
@@ -125,7 +125,7 @@ def _texts(value: dict[str, Any]) -> list[str]:
 def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
     is_wide = getattr(call, "all_projects", None)  # None: `related`, which knows one project
 
-    def row(hit: Hit) -> dict[str, Any]:
+    def row(hit: Hit) -> Fields:
         text = hit.row["text"]
         at = min([at for at in map(text.casefold().find, words) if at >= 0], default=0)
         start = text.rfind(" ", 0, max(0, at - _LEAD_CHARS)) + 1 if len(text) > _LINE_CHARS else 0
@@ -135,7 +135,7 @@ def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
     none = "No match here; try --all-projects." if is_wide is False else "No match."
     after = ["", "%s. %s" % (count(len(hits), "hit"), "\n".join(_advice(call, hits)))] if hits else []
     head = "PROJECT=name " * bool(is_wide) + "WHERE=id DAY TEXT=shown"
-    call.listing(head, hits, none, row, after, is_hit=lambda word: not words.isdisjoint(terms(word)))
+    call.listing(head, hits, none, row, after)
     return 2 if call.damaged else 0 if hits else 1
 
 

@@ -19,8 +19,8 @@ from ..notes.shelf import Shelf
 from ..project import identity
 from ..project.remote import normalize
 from ..setup import installation
+from . import notes
 from .call import Call, one
-from .notes import list_notes, show_note
 from .output import Refusal, ago, complain, confirm, count, line, page, short
 
 _PUBLIC = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "gitee.com", "dev.azure.com")
@@ -65,10 +65,10 @@ def _git(checkout: str, *words: str) -> str:
 def team(call: Call) -> int:
     if call.action == "list":
         call.scope = settings.TEAM_SCOPE
-        return list_notes(call)
+        return notes.list_notes(call)
     note = call.find_note("%s/%s" % (settings.TEAM_SCOPE, call.name.rpartition("/")[2]))
     if call.action == "show":
-        return show_note(call, note)
+        return notes.show(call, note)
     # It may not be committed yet: a copy stays in the project's archive of notes.
     data = files.read(note.path, of_anyone=True) or b""
     call.prepare()
@@ -120,7 +120,7 @@ def _import_export(call: Call, source: str) -> int:
 
 
 def _configured(call: Call) -> Store:
-    call.prepare(with_project=os.path.isdir(call.project.dir))  # it may have a remote since its last session
+    call.prepare(with_project=os.path.isdir(call.dir))  # it may have a remote since its last session
     if not syncing.configuration(call.root)["remote"]:
         raise Refusal("no remote is set. Run: harness memory sync init URL")
     return Store(call.root, os.environ)

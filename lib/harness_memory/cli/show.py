@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from typing import Any, Iterator
+from typing import Iterator
 
 from ..base import files, redact, settings
 from ..base.text import clean
@@ -18,7 +18,7 @@ from ..session import transcript as transcripts
 from ..session.capture import is_prompt
 from . import notes
 from .call import Call
-from .output import WIDE, Refusal, columns, cut, local, page
+from .output import WIDE, Fields, Refusal, columns, cut, local, page
 
 _NEAR = 2  # entries before and after a match
 _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
@@ -40,7 +40,7 @@ def list_all(call: Call) -> int:
 def show(call: Call) -> int:
     record = call.meant(call.word)
     if isinstance(record, Note):
-        return notes.show_note(call, record)
+        return notes.show(call, record)
     if isinstance(record, Archived):
         raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (record.id, record.id))
     text = "# %s\n\n%s" % (record.headline or "Session %s" % record.id, record.meta.get("summary") or "")
@@ -51,7 +51,7 @@ def show(call: Call) -> int:
     return call.answer({**value, **paths}, [text.rstrip(), "", *page(_facts(record))])
 
 
-def _facts(record: Record) -> dict[str, Any]:
+def _facts(record: Record) -> Fields:
     meta, value = record.meta, record.episode or {}
     ended, reason = meta.get("ended") or value.get("ended"), str(meta.get("reason") or "").replace("_", " ")
     if record.state == settings.DIED:
@@ -94,7 +94,7 @@ def transcript(call: Call) -> int:
     return call.answer([entries[number] for number in shown], lines, 0 if shown else 1)
 
 
-def _said(entry: dict[str, Any]) -> Iterator[dict[str, str]]:
+def _said(entry: Fields) -> Iterator[dict[str, str]]:
     """What one entry says or does: `who` is "you", "claude" or the name of a tool."""
     who = _WHO.get(str(entry.get("type")), "")
     if not who or entry.get("isMeta") or entry.get("isCompactSummary"):

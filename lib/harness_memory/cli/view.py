@@ -14,7 +14,6 @@ import re
 import time
 import webbrowser
 from pathlib import Path
-from typing import Any
 
 from .. import __version__
 from ..audit import trail
@@ -25,7 +24,7 @@ from ..notes import shelf as notebook
 from ..project import identity
 from .call import Call, project_name
 from .notes import described
-from .output import Refusal, count, short
+from .output import Fields, Refusal, count, short
 from .work import open_items
 
 _AUDIT_EVENTS = 500
@@ -39,7 +38,7 @@ def view(call: Call) -> int:
         raise Refusal("cannot write %s: not a file in a folder that exists. Choose another --out." % short(path))
     if files.exists(path) and b"<title>Harness Memory</title>" not in files.read_part(path, 1000):
         raise Refusal("cannot write %s: it is not a page of ours. Choose another --out." % short(path))
-    data: dict[str, Any] = {"version": __version__, "at": clock.iso(call.now)}
+    data: Fields = {"version": __version__, "at": clock.iso(call.now)}
     data["projects"] = [_project(directory) for directory in call.dirs]
     data["notes"] = _notes(notebook.user_shelf(call.root), "")
     files.write(path, page(data))
@@ -50,7 +49,7 @@ def view(call: Call) -> int:
     return 0
 
 
-def page(data: dict[str, Any]) -> str:
+def page(data: Fields) -> str:
     html = (Path(__file__).parent / settings.VIEW_FILE).read_text("utf-8")
     hashes = {
         tag: base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
@@ -64,7 +63,7 @@ def page(data: dict[str, Any]) -> str:
     return html.replace("{{policy}}", policy + "base-uri 'none'; form-action 'none'").replace("{{data}}", text)
 
 
-def _project(directory: str) -> dict[str, Any]:
+def _project(directory: str) -> Fields:
     path, events = identity.known(directory, "paths")[-1], [*trail.events(directory)][-_AUDIT_EVENTS:]
     names = ("ts", "event", "tool", "command", "path", "reason", "rule", "session")
     return {
@@ -78,7 +77,7 @@ def _project(directory: str) -> dict[str, Any]:
     }
 
 
-def _session(record: records.Record) -> dict[str, Any]:
+def _session(record: records.Record) -> Fields:
     """What a session's page shows; empty fields are left out, because there may be thousands."""
     receipt = load_receipt(record.directory or record.project_dir)
     shown = {key: value for key, value in (record.episode or {}).items() if key not in _UNSHOWN}
@@ -88,7 +87,7 @@ def _session(record: records.Record) -> dict[str, Any]:
     return {key: each for key, each in shown.items() if each}
 
 
-def _notes(shelf: notebook.Shelf, root: str) -> list[dict[str, Any]]:
+def _notes(shelf: notebook.Shelf, root: str) -> list[Fields]:
     now, rows = time.time(), []
     for note in notebook.read_all([shelf]):
         row = {**described(note), "slug": note.slug, "state": note.fate or note.doubt(root, now)}

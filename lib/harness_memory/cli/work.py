@@ -20,7 +20,7 @@ from ..session import liveness, record, sessions
 from ..session.sessions import Session
 from . import instant
 from .call import Call, one, project_name
-from .output import Refusal, count, line, local, read_input, short, some
+from .output import Fields, Refusal, count, line, local, read_input, short, some
 
 _STEPS_SHOWN = 3
 _REPORTED = ("decisions", "files_changed", "commits")
@@ -32,7 +32,7 @@ _SAID.update(file="files_changed", skill="skill_used", outcome="outcome", rating
 _SEE = "See: harness memory checkpoint --help"
 
 
-def open_items(project_dir: str, *, with_closed: bool = False) -> list[dict[str, Any]]:
+def open_items(project_dir: str, *, with_closed: bool = False) -> list[Fields]:
     """Open threads and tasks for scripts."""
     items, now = [], time.time()
     named, chains = [*tasks.load(project_dir).values()], threads.load(project_dir)
@@ -44,7 +44,7 @@ def open_items(project_dir: str, *, with_closed: bool = False) -> list[dict[str,
     return items
 
 
-def shown(item: dict[str, Any], about: str = "") -> list[str]:
+def shown(item: Fields, about: str = "") -> list[str]:
     """An open item for a person."""
     rows = ["* " + item["title"], *filter(None, [about]), *("BLOCKED: " + text for text in item["blockers"])]
     rows += some(["next: " + text for text in item["next_steps"]], _STEPS_SHOWN)
@@ -70,11 +70,11 @@ def _state(state: str) -> str:
 def change_thread(call: Call) -> int:
     status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(call.action, "")
     title = "" if status else brief(call.title, settings.SUMMARY_LINE_CHARS)
-    chosen = _thread(call.project.dir, call.id)
-    with views.lock(call.project.dir):
-        threads.change(call.project.dir, chosen, clock.iso(call.now), status=status, title=title)
-        views.update(call.project.dir, threads.load_cache(call.project.dir))
-    return _answer(call, _thread(call.project.dir, chosen.id))
+    chosen = _thread(call.dir, call.id)
+    with views.lock(call.dir):
+        threads.change(call.dir, chosen, clock.iso(call.now), status=status, title=title)
+        views.update(call.dir, threads.load_cache(call.dir))
+    return _answer(call, _thread(call.dir, chosen.id))
 
 
 def _thread(project_dir: str, word: str) -> Thread:
@@ -86,7 +86,7 @@ def change_task(call: Call) -> int:
     project, is_done = call.project, call.action == "done"
     if call.action == "checkpoint" and not (call.note or call.next or call.blocked):
         raise Refusal("nothing to note. Give --note, --next or --blocked")
-    entry: dict[str, Any] = {"title": "", "note": brief(call.note, settings.ITEM_CHARS) or _TASK_NOTES[call.action]}
+    entry: Fields = {"title": "", "note": brief(call.note, settings.ITEM_CHARS) or _TASK_NOTES[call.action]}
     entry.update(at=clock.fine_iso(call.now), status=tasks.DONE if is_done else tasks.IN_PROGRESS)
     entry["remaining"], entry["blockers"] = ([], []) if is_done else map(_texts, (call.next, call.blocked))
     call.prepare()
@@ -119,7 +119,7 @@ def _answer(call: Call, work: Task | Thread) -> int:
 def digest(call: Call) -> int:
     begin = call.day or call.since or instant("6d" if call.week else "yesterday", is_whole=True)
     end = begin + settings.DAY_SECONDS if call.day else call.now + 1
-    dirs, rows = call.all_dirs if call.folder is None else [call.project.dir], []
+    dirs, rows = call.all_dirs if call.folder is None else [call.dir], []
     every = [each for path in dirs for each in records.load_all(path) if begin <= each.seen < end]
     for each in [each for each in every if each.headline]:  # without one, nothing was asked
         row, value = each.brief(), each.episode or {}
@@ -132,7 +132,7 @@ def digest(call: Call) -> int:
     return call.answer({"since": first, "until": last, "sessions": rows, "open": left}, _page(first, last, rows, left))
 
 
-def _page(first: str, last: str, rows: list[dict[str, Any]], left: list[dict[str, Any]]) -> list[str]:
+def _page(first: str, last: str, rows: list[Fields], left: list[Fields]) -> list[str]:
     lines = ["# What was done, %s" % (first if first == last else "%s to %s" % (first, last)), ""]
     if not rows:
         return [*lines, "No session."]
@@ -174,13 +174,13 @@ def checkpoint(call: Call) -> int:
     skill, rating = briefing.skill_name(point["skill_used"]), point["rating"]
     if skill and rating and 1 <= rating <= 5:
         note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
-        ratings.append(call.project.dir, session.id, skill, round(rating), note, time.time())
+        ratings.append(call.dir, session.id, skill, round(rating), note, time.time())
     path = os.path.join(session.artifacts, name)
     value = {"session": session.id, "artifact": path, "episode": session.episode_name}
     return call.answer(value, ["Recorded for session %s in %s" % (session.id, short(path))])
 
 
-def _record(call: Call, value: dict[str, Any]) -> tuple[str, Session]:
+def _record(call: Call, value: Fields) -> tuple[str, Session]:
     """Archive under the session's lock, as its hooks do; the artifact's name and the session."""
     claude_id, project, directory = call.running(call.session), call.project, call.directory
     if call.file:

@@ -7,7 +7,7 @@ import difflib
 import os
 import sys
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Iterator
 
 from .. import __version__, cli
 from ..base import files, invocation, settings
@@ -115,7 +115,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     return code
 
 
-def _notes(scope: str, document: dict[str, Any], edited: list[str]) -> Iterator[str]:
+def _notes(scope: str, document: settingsfile.Document, edited: list[str]) -> Iterator[str]:
     """What a person should know about an install."""
     for name in filter(os.environ.get, (settings.ENV_HOME, settings.ENV_CONFIG_DIR)):
         yield "%s is set here; start Claude Code with the same value" % name

@@ -16,14 +16,13 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from typing import Any
 
 from .. import __version__
 from ..base import files, invocation, settings
 from ..base.text import hexdigest
 from ..cli.output import count
 from . import settingsfile
-from .settingsfile import Entries
+from .settingsfile import Document, Entries
 
 SKILLS_DIR, SKILL_FILE = "skills", "SKILL.md"
 _BIN = (".local", "bin")
@@ -59,7 +58,7 @@ class Installation:
         """The file without our entries, None for no file: the original, if nothing else was changed since."""
         return self._without(wanted)[0]
 
-    def _without(self, wanted: Entries) -> tuple[bytes | None, dict[str, Any]]:
+    def _without(self, wanted: Entries) -> tuple[bytes | None, Document]:
         rules = [*wanted.rules, *(self.record.get("rules") or ())]
         left = settingsfile.strip(self.document, self.root, rules)
         if left == self.document:
@@ -90,7 +89,7 @@ class Installation:
                 ours[path] = hexdigest(data)
                 files.write_if_changed(path, data)
         _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
-        about: dict[str, Any] = {"settings": self.path, "scope": self.scope, "interpreter": interpreter}
+        about: Document = {"settings": self.path, "scope": self.scope, "interpreter": interpreter}
         about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard, skills=ours)
         self._put({**about, "status_line": bool(wanted.status_line)})
         return [path for path in copies if path not in ours]
@@ -131,14 +130,14 @@ class Installation:
             copies[os.path.join(self.skills_dir, os.path.basename(folder), SKILL_FILE)] = text.encode()
         return copies
 
-    def _put(self, *record: dict[str, Any]) -> list[dict[str, Any]]:
+    def _put(self, *record: Document) -> list[Document]:
         """Replace our record, by none if there is none; those whose settings file is gone go too."""
         installs = [*self._others(), *record]
         path = os.path.join(self.store, settings.INSTALLS_FILE)
         files.write_json(path, {"schema": settings.SCHEMA, "installs": installs}) if installs else files.remove(path)
         return installs
 
-    def _others(self) -> list[dict[str, Any]]:
+    def _others(self) -> list[Document]:
         others = [item for item in records(self.store) if item["settings"] != self.path]
         return [item for item in others if os.path.exists(item["settings"])]
 
@@ -157,7 +156,7 @@ def _is_link(path: str, root: str) -> bool:
     return os.path.islink(path) and os.readlink(path) == os.path.join(root, invocation.SCRIPT)
 
 
-def records(store: str) -> list[dict[str, Any]]:
+def records(store: str) -> list[Document]:
     """The recorded installs. A damaged record counts as empty: the settings files are the truth."""
     return list((files.load_json(os.path.join(store, settings.INSTALLS_FILE), _SPEC) or {}).get("installs", ()))
 

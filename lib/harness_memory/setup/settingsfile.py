@@ -12,7 +12,7 @@ import copy
 import json
 import os
 import re
-from typing import Any, Iterator, Mapping, NamedTuple
+from typing import Any, Dict, Iterator, Mapping, NamedTuple
 
 from ..base import files, invocation, settings, shape
 from ..base.pinned import PIN
@@ -29,6 +29,7 @@ HOOKS: tuple[tuple[str, str, str | None], ...] = (
     ("PreCompact", "pre_compact.py", None),
     ("SessionEnd", "session_end.py", None),
 )
+Document = Dict[str, Any]  # of a settings file, and parts of it
 _SPEC = {"hooks?": {event + "?": ["any"] for event, _, _ in HOOKS}, "permissions?": {"allow?": ["any"]}}
 GUARD_EVENT = "PreToolUse"
 UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are all that is left to do
@@ -64,7 +65,7 @@ _OTHERWISE = {
 class Entries(NamedTuple):
     """Our part of a settings file: one hook group an event, permission rules, the command of a status line or ""."""
 
-    groups: dict[str, dict[str, Any]]
+    groups: dict[str, Document]
     rules: list[str]
     has_guard: bool
     status_line: str = ""
@@ -86,7 +87,7 @@ def entries(
     tree, python = (invocation.slashes(path) if windows else path for path in (root, interpreter))
     for event, script, matcher in HOOKS:
         command = hook_command(interpreter, "%s/hooks/%s" % (tree, script), stores[0], windows=windows)
-        hook: dict[str, Any] = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
+        hook: Document = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
         matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
         if event == GUARD_EVENT and guard:
             hook["onFailure"] = "block"  # older clients ignore it
@@ -157,7 +158,7 @@ def locate(scope: str, env: Mapping[str, str], home: str, cwd: str) -> str:
     return os.path.join(folder, "settings.local.json" if scope == "local" else "settings.json")
 
 
-def load(path: str) -> tuple[bytes | None, dict[str, Any]]:
+def load(path: str) -> tuple[bytes | None, Document]:
     """The bytes of the file (None without one) and its document; Refusal when our entries do not fit into it."""
     data = read(path)
     try:
@@ -172,7 +173,7 @@ def load(path: str) -> tuple[bytes | None, dict[str, Any]]:
     return data, document
 
 
-def render(document: dict[str, Any], like: bytes | None) -> bytes:
+def render(document: Document, like: bytes | None) -> bytes:
     """A document with the indentation, line ends and surroundings of the file that it replaces."""
     text = (like or b"").decode("utf-8")
     body = text.strip(_BLANK)
@@ -184,7 +185,7 @@ def render(document: dict[str, Any], like: bytes | None) -> bytes:
     return (start + written.replace("\n", "\r\n" if "\r\n" in body else "\n") + end).encode("utf-8")
 
 
-def _ours(document: dict[str, Any], root: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+def _ours(document: Document, root: str) -> Iterator[tuple[str, Document, Document]]:
     """The event, the group and the entry of each hook of ours; all else in the file is skipped."""
     for event, groups in (document.get("hooks") or {}).items():
         for group in groups if isinstance(groups, list) else ():
@@ -194,13 +195,13 @@ def _ours(document: dict[str, Any], root: str) -> Iterator[tuple[str, dict[str, 
                     yield event, group, hook
 
 
-def hooks(document: dict[str, Any], root: str) -> list[Hook]:
+def hooks(document: Document, root: str) -> list[Hook]:
     """Our hooks in a settings file; `root` is the folder of this installation."""
     ours = [(event, group.get("matcher"), hook["command"]) for event, group, hook in _ours(document, root)]
     return [Hook(event, matcher if matcher not in (None, "*") else "", command) for event, matcher, command in ours]
 
 
-def disables_hooks(document: dict[str, Any], *names: str) -> bool:
+def disables_hooks(document: Document, *names: str) -> bool:
     return any(document.get(name) is True for name in ("disableAllHooks", *names))
 
 
@@ -215,7 +216,7 @@ def forbidden() -> str:
     return ""
 
 
-def merge(document: dict[str, Any], wanted: Entries) -> dict[str, Any]:
+def merge(document: Document, wanted: Entries) -> Document:
     """The document with our entries at the end."""
     merged = copy.deepcopy(document)
     groups = merged["hooks"] = merged.get("hooks") or {}
@@ -229,7 +230,7 @@ def merge(document: dict[str, Any], wanted: Entries) -> dict[str, Any]:
     return merged
 
 
-def strip(document: dict[str, Any], root: str, rules: list[str]) -> dict[str, Any]:
+def strip(document: Document, root: str, rules: list[str]) -> Document:
     """The document without our entries and the containers that held nothing else."""
     left = copy.deepcopy(document)
     for event, group, hook in [*_ours(left, root)]:
@@ -245,7 +246,7 @@ def strip(document: dict[str, Any], root: str, rules: list[str]) -> dict[str, An
     return left
 
 
-def _remove(document: dict[str, Any], outer: str, inner: str, item: object) -> None:
+def _remove(document: Document, outer: str, inner: str, item: object) -> None:
     document[outer][inner].remove(item)
     if not document[outer][inner]:
         del document[outer][inner]
