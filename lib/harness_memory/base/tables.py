@@ -1,4 +1,4 @@
-"""Tables of words and patterns that lie beside a module: `[name] remark`, then lines of fields separated by tabs."""
+"""Tables that lie beside a module: `[name] remark`, then lines of fields separated by tabs; above that, remarks."""
 
 from __future__ import annotations
 

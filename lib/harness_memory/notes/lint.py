@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from ..base import clock, files, settings
+from ..base import clock, files, settings, tables
 from ..base.redact import redact
 from ..base.text import cut
 from . import binding, index
@@ -23,9 +23,8 @@ from .note import CONFLICT, Fact, Note, is_fence
 from .shelf import Shelf, read_all
 
 _SHOWN_CHARS = 80
-with open(__file__[: -len(".py")] + ".txt", encoding="utf-8") as _file:
-    _rows = [line.partition(": ")[::2] for line in _file.read().split("\n")]
-_TEXTS = dict(_rows)  # remedies by kind of finding, and lists of words
+_TABLE = tables.read(__file__[: -len(".py")] + ".txt")
+_TEXTS = {name: text for section in ("remedies", "words") for name, text in _TABLE[section]}
 _ALIKE = {"duplicate": "says what", "near-duplicate": "says nearly what", "contradiction": "perhaps contradicts what"}
 
 
@@ -103,7 +102,7 @@ def content(text: str) -> list[str]:
 
 
 # Two facts on one subject that choose two of a kind disagree.
-_KIND_OF = {word: "one of " + words for name, words in _rows if name == "one of" for word in content(words)}
+_KIND_OF = {word: "one of " + words for (words,) in _TABLE["choices"] for word in content(words)}
 
 
 def pairs(texts: list[str]) -> list[tuple[int, int, str]]:
