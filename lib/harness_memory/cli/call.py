@@ -181,9 +181,8 @@ class Call(argparse.Namespace):
         return [*{(each.id, each.started): each for each in self.archived}.values()]
 
     def find_archived(self, word: str) -> Archived:
-        return one(
-            word, self.archived_once, lambda each: (each.id, each.claude_id), "archived session", "restore", named
-        )
+        every = self.archived_once
+        return one(word, every, lambda each: (each.id, each.claude_id), "archived session", "restore", named)
 
     def running(self, word: str | None) -> str:
         """Claude's id of the session to write to: by name, else the present, else the only one that runs here."""
@@ -208,9 +207,8 @@ class Call(argparse.Namespace):
         return time.strftime("%Y-%m-%d", time.localtime(self.now))
 
     def shelf(self, scope: str) -> Shelf:
-        for shelf in self.shelves:
-            if shelf.scope == scope:
-                return shelf
+        for shelf in [shelf for shelf in self.shelves if shelf.scope == scope]:
+            return shelf
         raise Refusal("no %s notes here: no session runs, or the checkout has none. Choose another --scope" % scope)
 
     def writing(self, scope: str) -> Shelf:
@@ -236,9 +234,7 @@ class Call(argparse.Namespace):
 
     def meant(self, word: str) -> Record | Archived | Note:
         """The one session, note, archived session or removed note that a person means."""
-        finders: tuple[Callable[[str], Record | Archived | Note], ...]
-        finders = (self.find_session, self.find_note, self.find_archived)
-        for find in finders:
+        for find in (self.find_session, self.find_note, self.find_archived):
             with contextlib.suppress(Missing):
                 return find(word)
         scope, slug = _scope_and_slug(word)

@@ -131,10 +131,10 @@ def _findings(call: Call, dirs: list[str], with_views: bool = True) -> list[chec
 def rebuild(call: Call) -> int:
     dirs = [path for path in call.dirs if os.path.isdir(path)]
     changed = {path: views.rebuild(path, 10.0) for path in dirs}
-    for shelf in (*(notebook.Shelf("project", path) for path in dirs), notebook.user_shelf(call.root)):
-        if os.path.isdir(shelf.folder):
-            with shelf:
-                changed.setdefault(shelf.home, []).extend([settings.NOTES_INDEX_FILE] * shelf.refresh())
+    shelves = [*(notebook.Shelf("project", path) for path in dirs), notebook.user_shelf(call.root)]
+    for shelf in [shelf for shelf in shelves if os.path.isdir(shelf.folder)]:
+        with shelf:
+            changed.setdefault(shelf.home, []).extend([settings.NOTES_INDEX_FILE] * shelf.refresh())
     for path in dirs:
         cache.drop(path)
         cache.open_source(call.root, path, call.now, float("inf"), is_whole=True)

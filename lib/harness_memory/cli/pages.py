@@ -94,26 +94,23 @@ class Page:
                 files.write(self.path, text, durable=True)
             lock.discard()
         diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm=""))
-        rows = ["Secrets in it were redacted."] if MARK in text else []
+        rows = ["Secrets in it were redacted."] * (MARK in text)
         rows += [diff, "", "Written: %s" % short(self.path)] if diff else ["Nothing changed."]
         long = "A session is given the first %d lines: shorten the page." % self.limit
-        rows += [long] if text.count("\n") > self.limit else []
+        rows += [long] * (text.count("\n") > self.limit)
         return self.call.answer({"file": self.path, "changed": text != before, "diff": diff}, rows)
 
 
 def profiles(call: Call) -> int:
-    names = files.names(os.path.join(call.dir, settings.PROFILES_DIR))
-    skills = [name[: -len(".md")] for name in names if name.endswith(".md")]
-    skills = [skill for skill in skills if curated.skill_name(skill) == skill]
-
-    def row(skill: str) -> Fields:
-        path = Page(call, skill).path
-        page = curated.read(path)
+    names = [name[:-3] for name in files.names(os.path.join(call.dir, settings.PROFILES_DIR)) if name[-3:] == ".md"]
+    rows: list[Fields] = []
+    for skill in [name for name in names if curated.skill_name(name) == name]:
+        page = curated.read(Page(call, skill).path)
         first = page.problem or next(filter(None, map(str.strip, page.lines)), "")
-        return {"skill": skill, "file": path, "changed": clock.iso(files.modified(path)), "first": first}
-
+        changed = clock.iso(files.modified(page.path))
+        rows.append({"skill": skill, "file": page.path, "changed": changed, "first": first})
     none = "No profiles yet. Write one: harness memory profile set SKILL < FILE"
-    return call.listing("SKILL CHANGED BEGINS=first", skills, none, row)
+    return call.listing("SKILL CHANGED BEGINS=first", rows, none)
 
 
 def show(call: Call) -> int:
@@ -133,19 +130,18 @@ def write(call: Call) -> int:
 
 
 def consolidate(call: Call) -> int:
-    project_dir = call.dir
     if call.done:
         call.prepare()
-        curated.mark_consolidation(project_dir, call.now)
+        curated.mark_consolidation(call.dir, call.now)
         return call.answer({"done": True}, ["Consolidated: sessions count as new from now on."])
-    last = curated.last_consolidation(project_dir)
+    last = curated.last_consolidation(call.dir)
     after = clock.parse(last) or -1.0
     recent = [each for each in reversed(call.records) if files.modified(each.paths.get("episode", "")) > after]
     new = [record.episode for record in recent if record.episode]
     shown = new[-_SESSIONS:]
     when = "since the last consolidation, %s" % local(last) if last else "and no consolidation yet"
     rows = ["%s %s." % (count(len(new), "session"), when)]
-    rows += ["The newest %d of them:" % len(shown)] if len(new) > len(shown) else []
+    rows += ["The newest %d of them:" % len(shown)] * (len(new) > len(shown))
     for value in shown:
         outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value["taint"] else ""
         rows.append("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip()))
