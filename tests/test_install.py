@@ -363,17 +363,17 @@ def test_install_proves_that_the_hooks_run_and_uninstall_leaves_nothing(tree: Pa
     (home / ".claude" / "CLAUDE.md").write_text("mine")
     result = start(tree, home)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
-    done, remembered, advice = result.stdout.splitlines()[-3:]
+    done, remembered, advice, undo = result.stdout.splitlines()[-4:]
     assert done.replace(os.sep, "/").startswith(
         "Installed: ~/.claude/settings.json (7 hooks, the guard, 0 skills; self-test passed, "
     )
     assert remembered == "Remembered: nothing yet; it begins with the next session"
     python = invocation.slashes(sys.executable) if os.name == "nt" else "python3"
-    assert advice.startswith("Try: start `claude` as ever; then %s " % python)
+    assert (advice.partition(python)[0], undo.partition(python)[0]) == ("See it  -> ", "Undo    -> ")
     assert list(tree.glob("lib/harness_memory/hook/__pycache__/runner.*.pyc"))
     assert sorted(os.listdir(str(home / ".claude" / "memory"))) == [".gitignore", "installs.json"]
     again = start(tree, home)
-    assert (again.returncode, again.stdout.splitlines()[-3][:20]) == (0, "Already up to date: ")
+    assert (again.returncode, again.stdout.splitlines()[-4][:20]) == (0, "Already up to date: ")
     gone = start(tree, home, "--uninstall")
     assert (gone.returncode, gone.stderr, os.listdir(str(home / ".claude"))) == (0, "", ["CLAUDE.md"])
     (tree / "hooks" / "stop.py").rename(tree / "stop.py")

@@ -108,10 +108,9 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     if args.backfill:
         code = cli.main(["memory", "backfill", "--all"])
     else:
-        past = "; earlier sessions: %s backfill --all" % command if earlier else ""
-        output.show(["Remembered: " + (held or "nothing yet; it begins with the next session" + past)])
-    try_ = "Try: start `claude` as ever; then %s status, or %s view --open. Undo: %s"
-    output.show([try_ % (command, command, undo)])
+        output.show(["Remembered: " + (held or "nothing yet; it begins with the next session")])
+    past = "-> %s backfill --all" % command if earlier and not held and not args.backfill else ""
+    output.show(output.page({"See it": "-> %s status" % command, "Earlier sessions": past, "Undo": "-> " + undo}))
     return code
 
 
