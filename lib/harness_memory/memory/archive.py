@@ -254,18 +254,17 @@ def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
     starts = {record.id: record.started for record in records.load_all(project_dir)}
     outcome: dict[str, str] = {}
     for session in selected:
-        kind, is_other = PRESENT, starts.get(session.id, session.started) != session.started
+        kind, is_other = outcome.get(session.id, PRESENT), starts.get(session.id, session.started) != session.started
         if tombstones.is_forgotten(project_dir, session.claude_id, max(session.started, session.ended)):
             kind = FORGOTTEN
         elif is_other or sessions.read_marker(project_dir, session.claude_id):
             kind = WENT_ON
         # The episode comes last: a session that has one is whole.
         for path in sorted(session.files, key=lambda path: path.startswith(settings.EPISODES_DIR)):
-            target = os.path.join(project_dir, *path.split("/"))
-            is_open = kind in (PRESENT, RESTORED) and not files.read_part(target, 1)
-            if is_open and not files.is_same(target, session.files[path]):
-                files.write(target, session.files[path])
+            target, data = os.path.join(project_dir, *path.split("/")), session.files[path]
+            if kind in (PRESENT, RESTORED) and not files.read_part(target, 1) and not files.is_same(target, data):
+                files.write(target, data)
                 kind = RESTORED
-        outcome[session.id] = kind if kind != PRESENT else outcome.get(session.id, kind)
+        outcome[session.id] = kind
     views.refresh(project_dir)
     return outcome

@@ -82,11 +82,9 @@ def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts:
 
     `transcripts` are sessions of which more than the record holds it. Unreadable, when all else is done, for a damaged
     archive."""
-    hit = {
-        archive.owner(os.path.relpath(each["file"], project_dir).replace(os.sep, "/"))
-        for each in find_text(tops, is_hit)
-    }
-    held = [each.claude_id for each in load_all(project_dir) if each.owner in hit]
+    paths = [os.path.relpath(each["file"], project_dir) for each in find_text(tops, is_hit)]
+    owners = {archive.owner(path.replace(os.sep, "/")) for path in paths}
+    held = [each.claude_id for each in load_all(project_dir) if each.owner in owners]
     tombstones.add(project_dir, now, transcripts={*transcripts, *held})
     with _facts_changing(project_dir, is_hit):
         _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), is_hit)
@@ -139,7 +137,6 @@ def _facts_changing(project_dir: str, is_hit: Matcher, names: Collection[str] = 
     recall = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
     handed = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
     logs = [os.path.join(project_dir, *path) for path in _LOGS]
-    logs += _listed(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
 
     def receipts() -> dict[str, float]:
         paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in handed]
@@ -149,7 +146,8 @@ def _facts_changing(project_dir: str, is_hit: Matcher, names: Collection[str] = 
         with writers_stopped(project_dir):
             _erase(os.path.join(project_dir, name) for name in (*_VIEWS, os.path.join(os.pardir, settings.VIEW_FILE)))
             files.remove_tree(recall)
-            _rewrite([*logs, *receipts()], is_hit, names)
+            tasks = _listed(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
+            _rewrite([*logs, *tasks, *receipts()], is_hit, names)
             yield
             before = receipts()
         with writers_stopped(project_dir):  # a session that was just starting has written what it had read before
