@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Callable, NamedTuple
 
 from ..audit import trail as chain
-from ..base import config, files, jsontext, settings, shape, yaml
+from ..base import config, files, settings, shape, yaml
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
@@ -35,19 +35,18 @@ class Finding(NamedTuple):
 
 def check_store(root: str) -> Iterator[Finding]:
     top = os.path.realpath(root)  # the store itself may be a link
-    yield from _check(top, top, {name for name in files.names(top) if identity.is_project_id(name)})
+    yield from _check(top, top)
     yield from _check_views(notebook.user_shelf(root))
 
 
 def check_project(project_dir: str, *, with_views: bool = True) -> Iterator[Finding]:
     root = os.path.dirname(project_dir)
-    yield from _check(root, project_dir, set())
+    yield from _check(root, project_dir)
     work = backfill.Backfill(root, "", time.time(), config.load(root))
     try:
-        for source in [source for source in work.kept(project_dir, []) if not work.verdict(source)]:
-            yield Finding(
-                os.path.dirname(source.path), "has no episode that can be read", "run: harness memory backfill"
-            )
+        lost = [os.path.dirname(each.path) for each in work.kept(project_dir, []) if not work.verdict(each)]
+        for path in lost:
+            yield Finding(path, "has no episode that can be read", "run: harness memory backfill")
         trail = chain.verify(project_dir, episode.audit_heads(project_dir))
         if trail.problem:
             yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
@@ -76,8 +75,8 @@ def _stale_views(shelf: notebook.Shelf) -> set[tuple[str, bytes]]:
     return {(path, text) for path, text in wanted.items() if not files.is_same(path, text)}
 
 
-def _check(root: str, top: str, skipped: set[str]) -> Iterator[Finding]:
-    """Everything below a directory, but for names that are `skipped` in the directory itself."""
+def _check(root: str, top: str) -> Iterator[Finding]:
+    """Everything below a directory; of the root, all but the projects."""
     paths = [top]
     for path in paths:  # which grows by what each directory holds
         try:
@@ -87,8 +86,8 @@ def _check(root: str, top: str, skipped: set[str]) -> Iterator[Finding]:
             if os.path.lexists(path):  # else a session has just removed it
                 yield Finding(path, "cannot be read (%s)" % error.strerror, "make it readable for you")
             continue
-        ignored = {".git", *(skipped if path == top else ())}
-        paths += [os.path.join(path, entry) for entry in entries if entry not in ignored]
+        entries = [entry for entry in entries if path != root or not identity.is_project_id(entry)]
+        paths += [os.path.join(path, entry) for entry in entries if entry != ".git"]
         if not stat.S_ISREG(info.st_mode) and not stat.S_ISDIR(info.st_mode):
             yield Finding(path, "is not a plain file or directory", "move it out of the store")
             continue
@@ -122,14 +121,8 @@ def _meta(path: str) -> str:
 
 
 def _lines(path: str, problem: Callable[[object], str]) -> str:
-    for number, line in enumerate((files.read(path, settings.ARCHIVE_MAX_BYTES) or b"").splitlines(), 1):
-        try:
-            wrong = problem(jsontext.loads(line))
-        except ValueError:
-            wrong = "not JSON"
-        if wrong:
-            return "line %d: %s" % (number, wrong)
-    return ""
+    lines = ratings.parsed(files.read(path, settings.ARCHIVE_MAX_BYTES) or b"", problem)
+    return next(("line %d: %s" % (number, wrong) for number, (_, wrong) in enumerate(lines, 1) if wrong), "")
 
 
 def _page(path: str) -> str:

@@ -12,7 +12,7 @@ from ..base.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _BUSY = "another process is writing there; nothing was recorded. Try again"
@@ -39,15 +39,17 @@ def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[st
 
 
 def load_records(path: str, problem: Callable[[object], str], limit: int) -> list[dict[str, Any]]:
-    records = []
-    for line in files.read_part(path, limit, from_end=True).split(b"\n"):
+    return [record for record, wrong in parsed(files.read_part(path, limit, from_end=True), problem) if not wrong]
+
+
+def parsed(data: bytes, problem: Callable[[object], str]) -> Iterator[tuple[Any, str]]:
+    """Each line of a log, and what is wrong with it."""
+    for line in data.splitlines():
         try:
             record = jsontext.loads(line)
+            yield record, problem(record)
         except ValueError:
-            continue
-        if not problem(record):
-            records.append(record)
-    return records
+            yield None, "not JSON"
 
 
 def problem(record: object) -> str:
