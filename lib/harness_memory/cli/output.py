@@ -126,7 +126,7 @@ def findings(found: Iterable[Any], root: str) -> list[str]:
     for each in found:
         place = os.path.relpath(each.file, root) + (":%d" % each.line if hasattr(each, "line") else "")
         groups.setdefault(each.remedy, []).append("  %s %s" % (place, line(each.what)))
-    return [row for remedy, group in groups.items() for row in ("", *some(group, 10, "  "), "  -> " + remedy)]
+    return [row for remedy, group in groups.items() for row in ("", *some(group, 5, "  "), "  -> " + remedy)]
 
 
 def some(lines: list[str], most: int, indent: str = "") -> list[str]:
