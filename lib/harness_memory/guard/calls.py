@@ -106,9 +106,6 @@ class Trace:
         return path
 
 
-# What calls hand on ---------------------------------------------------------------------------------
-
-
 def fetches(call: Call) -> bool:
     return call.program in WORDS["fetchers"] and {"--version", "--help"}.isdisjoint(call.args)
 

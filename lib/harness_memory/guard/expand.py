@@ -9,6 +9,7 @@ from __future__ import annotations
 from . import calls, shell
 from .calls import REMOTE, SCRIPT, Call, Trace
 from .expansion import Words
+from .follow import follow
 from .shell import PASSED, TILDE, UNKNOWN, Unreadable, distinct, joined
 from .state import DECLARERS, change, set_arguments
 from .words import WORDS
@@ -160,8 +161,6 @@ class Shell(Words):
         self.functions[name] = self.text[self.at : inner.at]
         self.at = inner.at
 
-    # Simple commands -----------------------------------------------------------------------------
-
     def simple(self) -> None:
         self.budget.take(shell.COMMAND)
         words: list[str] = []
@@ -234,6 +233,8 @@ class Shell(Words):
         found: list[tuple[str, str, str]] = []
         while True:
             self.blanks()
+            if self.next() not in shell.REDIRECTS:
+                return found
             start, descriptor = self.at, self.span(shell.DIGITS)
             operator = next((each for each in shell.REDIRECTIONS if self.text.startswith(each, self.at)), "")
             if not operator or (operator[0] == "&" and descriptor) or self.next(2) in ("<(", ">("):
@@ -284,8 +285,6 @@ class Shell(Words):
         self.trace.calls.append(call)
         return call
 
-    # Scripts within the script ------------------------------------------------------------------
-
     def run(self, call: Call) -> None:
         name, args = call.program, call.args
         if (name == UNKNOWN or "=" in name) and args:  # an empty variable before a command vanishes
@@ -299,8 +298,6 @@ class Shell(Words):
                 inner.script()
                 self.take_over(inner)
         elif not change(self, call):
-            from .follow import follow
-
             follow(self, call)
 
     def inside(self, text: str, via: str = "", where: str = "") -> Shell:

@@ -137,8 +137,6 @@ class Words(Reader):
                 values = self.substituted(char)
             made = self.product(made, values)
 
-    # Substitutions -------------------------------------------------------------------------------
-
     def substituted(self, mark: str) -> list[str]:
         """What stands for `$…` or a text in backquotes, whose first character is read."""
         char, start = self.next(), self.at
@@ -187,8 +185,6 @@ class Words(Reader):
         words = calls.fed_words(written, lines=True)
         is_telling = words == [UNKNOWN] and any(calls.is_telling(call) for call in made)
         return [UNKNOWN + self.trace.piped(made)] if is_telling else words
-
-    # Variables -----------------------------------------------------------------------------------
 
     def parameter(self, inner: str) -> list[str]:
         """`${...}`"""

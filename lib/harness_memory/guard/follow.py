@@ -99,9 +99,6 @@ def _code(shell: Shell, call: Call) -> None:
         shell.stdin = outer
 
 
-# Scripts --------------------------------------------------------------------------------------------
-
-
 def _shell(shell: Shell, call: Call) -> None:
     """`bash x.sh`, `bash < x.sh`, `cat x.sh | bash`"""
     operands = [word for word in call.given.operands if word not in ("-", "/dev/stdin") and word[:1] != "+"]
@@ -200,9 +197,6 @@ def _needed(text: str, waiting: list[str]) -> list[str]:
     for target in waiting:  # grows on the way
         waiting += [each for each in rules.get(target, ([], []))[0] if each in rules and each not in waiting][:30]
     return [line for target in waiting[:50] for line in rules.get(target, ([], []))[1]]
-
-
-# Programs that hand names on ------------------------------------------------------------------------
 
 
 def _fed(shell: Shell, call: Call) -> None:

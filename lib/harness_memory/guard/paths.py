@@ -111,6 +111,8 @@ def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[
         own, pieces = WORDS["own-samples"] if access == WRITE else (), path.split("/")
         names = list(pieces)
         for at, piece in enumerate(pieces):
+            if GLOBS.isdisjoint(piece):
+                continue
             is_open = piece[:1] == STAR or piece.startswith(".git") or (piece[:1] != "." and len(piece) < 3)
             samples = own if is_open else (*own, *WORDS["samples"])
             names[at] = next((name for name in samples if matches(piece, name)), piece)
@@ -130,10 +132,9 @@ def matches(pattern: str, name: str) -> bool:
         head, _, rest = pattern.partition(BRACKET)
         pattern = head + "?" + rest.partition("]")[2]
     is_hidden = name[:1] == "." and pattern[:1] != "."
+    if pattern[-1:] not in (name[-1:], STAR, QUESTION, UNKNOWN, "?"):
+        return False
     return not is_hidden and fits(name, pattern.replace(STAR, "*").replace(QUESTION, "?").replace(UNKNOWN, "?"), "")
-
-
-# What a path is ------------------------------------------------------------------------------------
 
 
 def rule_for(word: str, access: str, cwd: str, scope: Scope) -> str:

@@ -26,6 +26,7 @@ DIGITS = frozenset("0123456789")
 PASSED = frozenset("if then elif else fi while until do done { } ! time".split())
 _RESERVED = PASSED | frozenset("for select case esac in function [[".split())
 REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<>", "<&", ">>", ">&", ">|", "&>", "<", ">")
+REDIRECTS = DIGITS | {"<", ">", "&"}  # what one begins with
 OPERATORS = (":-", ":=", ":?", ":+", "%%", "##", "//")
 
 MAX_VALUES = 24  # of paths that a search hands on
