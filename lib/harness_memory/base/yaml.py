@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _WORDS = frozenset(["", "y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _PLAIN = frozenset(" _./-+(),'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_INDICATORS = (*"{&*![%@`]},", "? ", "- ")
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -123,10 +124,10 @@ def _scalar(text: str, is_typed: bool) -> Scalar:
             raise ValueError("text after the closing quote")
         return value
     text = "" if text[:1] == "#" else text.partition(" #")[0].rstrip(" \t")
-    if text.startswith((*"{&*![%@`]},", "? ", "- ")) or text == "-" or ": " in text or text.endswith(":"):
+    if text.startswith(_INDICATORS) or text == "-" or ": " in text or text.endswith(":"):
         raise ValueError("nested value, or a sign that must be quoted")
-    word = text.lower() if text in (text.lower(), text.upper(), text.title()) else text
-    if is_typed and word in _CONSTANTS:
+    word = text.lower()
+    if is_typed and word in _CONSTANTS and text in (word, text.upper(), text.title()):
         return _CONSTANTS[word]
     if is_typed and len(text) <= 400 and not text.strip("0123456789+-.eE"):  # Python refuses digits from 4,300 on
         try:

@@ -12,7 +12,7 @@ from ..base import clock, files, invocation, neutral, settings
 from ..base.text import cut, long_words, passage
 from ..memory import briefing as pages
 from ..session import episode
-from ..session.sessions import at_marker, day_and_id, live_markers
+from ..session.sessions import day_and_id, live_markers, safe_id
 from .injection import Part
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..session.capture import Capture
 
 _LESSONS = {"decisions?": ["text"], "learnings?": ["text"]}
+_STATE = {"asks?": [("text", "text")], "announced?": [("text", "text")], "files?": ["text"]}  # of `capture`
 _TASKS = {"active_tasks": [{"id": "text", "description": "text", "started": "text", "next_steps": ["text"]}]}
 
 
@@ -131,14 +132,13 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
 def running(project: Project, own_id: str) -> Part:
     """Other sessions that run in this project now, with the files that they have changed."""
     part = Part("running", "Running now beside this session (do not undo its work)", [])
-    for marker in live_markers(project.dir):
-        session = at_marker(project.dir, marker) if not str(marker.get("work")).endswith("/" + own_id) else None
-        if session:
-            from ..session import capture
-
-            state = capture.load(session.dir)
-            ask, changed = ["no prompt yet", *state.prompts()][-1], ", ".join(state.files[-5:])
-            part.lines.append(neutral.line("- %s: %s%s" % (session.id, ask, changed and " [%s]" % changed)))
+    for day, _, id in [str(marker.get("work", "")).partition("/") for marker in live_markers(project.dir)]:
+        if clock.is_day(day) and safe_id(id) == id != own_id:
+            path = os.path.join(project.dir, settings.WORK_DIR, day, id, settings.CAPTURE_FILE)
+            state = files.load_json(path, _STATE) or {}
+            asks, announced, changed = (state.get(key) or [] for key in ("asks", "announced", "files"))
+            ask = ["no prompt yet", *[text for _, text in asks + announced if text]][-1]
+            part.lines.append(neutral.line("- %s: %s%s" % (id, ask, changed and " [%s]" % ", ".join(changed[-5:]))))
     return part
 
 

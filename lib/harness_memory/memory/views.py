@@ -101,12 +101,12 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
 
         texts[path] = review.render(project_dir, rows)
     chains = threads.chained(project_dir, rows)
-    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in rows[: -VIEW_ROWS - 1 : -1]], b""])
+    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row[-1] for row in rows[: -VIEW_ROWS - 1 : -1]], b""])
     last = jsontext.loads(chains[0].text) if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
     opening, end = (b'"threads": [\n    ', b"\n  ]\n}\n") if chains else (b'"threads": [', b"]\n}\n")
-    lines = b",\n    ".join([thread.text for thread in chains[:VIEW_ROWS]])
+    lines = b",\n    ".join([each[5] if isinstance(each, threads.Row) else each.text for each in chains[:VIEW_ROWS]])
     texts[_CONVERSATION_PATH] = b"".join([head[: -len("\n}\n")], b",\n  ", opening, lines, end])
     texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
     return texts
@@ -119,7 +119,8 @@ def _encoded(value: dict[str, Any]) -> bytes:
 def _current_work(tasks: list[Task], chains: list[Thread | Row], project: str) -> dict[str, Any]:
     """What is in progress. "Today" is the user's day of the latest activity: a view does not depend on the clock."""
     work: list[Work | Row] = [*tasks, *chains]
-    updated = max([each.finished for each in work], default="")
+    times = [each[2] if isinstance(each, threads.Row) else each.finished for each in work]
+    updated = max(times, default="")
     year, month, day, *_ = time.localtime(clock.parse(updated) or 0.0)
     begins, ends = (clock.iso(time.mktime((year, month, each, 0, 0, 0, 0, 0, -1))) for each in (day, day + 1))
     active, listed = [], set()
@@ -131,7 +132,7 @@ def _current_work(tasks: list[Task], chains: list[Thread | Row], project: str) -
         item = {"id": each.id, "description": each.title, "status": "blocked" if each.blockers else "in_progress"}
         item.update(started=each.opened_at, project=project, branch=each.branch, blockers=each.blockers)
         active.append({**item, "next_steps": steps, "close": each.close})
-    over = [each for each in work if begins <= each.finished < ends and not each.is_open and each.is_work]
-    over = over[: settings.ACTIVE_TASKS_SHOWN]
+    today = [each for each, at in zip(work, times) if begins <= at < ends]
+    over = [each for each in today if not each.is_open and each.is_work][: settings.ACTIVE_TASKS_SHOWN]
     done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in over]
     return {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}

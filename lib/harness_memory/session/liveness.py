@@ -27,8 +27,7 @@ def client_process(pid: int) -> dict[str, Any]:
     pid = pid if is_named or (name not in ("", *_SHELLS) and pid > 1) else 0
     if pid and start:
         return {"pid": pid, "start": start, "boot": _boot(), "host": _host()}
-    has_no_proc = os.name == "posix" and not os.path.isdir("/proc/self")
-    return {"pid": pid, "host": _host()} if pid and has_no_proc else {}
+    return {"pid": pid, "host": _host()} if pid and os.name == "posix" and not os.path.isdir("/proc/self") else {}
 
 
 def is_alive(process: dict[str, Any]) -> bool | None:

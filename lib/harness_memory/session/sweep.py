@@ -24,12 +24,15 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
         if marker["claude_session"] == claude_id or context.left() <= 0:
             continue
         with health.noted(context.store_root, "recovery"):
-            marked, evidence, session = marker["process"], "", sessions.at_marker(context.project_dir, marker)
+            marked, evidence, is_alive = marker["process"], "", liveness.is_alive(marker["process"])
+            if is_alive and marked != process:
+                continue
+            session = sessions.at_marker(context.project_dir, marker)
             paths = [sessions.marker_path(context.project_dir, marker["claude_session"])]
             if session:
                 paths = [os.path.join(session.dir, name) for name in (settings.META_FILE, settings.CAPTURE_FILE)]
                 paths.append(str(session.meta.get("transcript") or ""))
-            is_alive, last = liveness.is_alive(marked), max(map(files.modified, paths))
+            last = max(map(files.modified, paths))
             if marked and marked == process:
                 evidence = "its process %s went on as session %s" % (marked["pid"], sessions.safe_id(claude_id)[:8])
             elif is_alive is False:
