@@ -304,6 +304,7 @@ def row_of(path: str) -> list[str]:
     return next(fitting, ["-"] * 4)
 
 
+@lru_cache(maxsize=None)
 def rule_of(path: str) -> str:
     """How a file of a store is merged; "" for a path, which another machine may have named, that is not synced."""
     parts = path.split("/")

@@ -74,11 +74,10 @@ class Task:
         if self.checkpoints[-1] is not point:
             fields["title"] = self.title or entry["title"] or self.id
             return
-        fields.update(title=entry["title"] or self.title or self.id, updated=clock.unstamp(moment(point)))
-        if entry.get("remaining") is not None:
+        said = {name: entry[name] for name in ("remaining", "blockers", "status") if entry.get(name) is not None}
+        if "remaining" in said:
             fields.pop("status", None)
-        fields.update({name: entry[name] for name in ("remaining", "blockers") if entry.get(name) is not None})
-        fields.update({"status": entry["status"]} if entry.get("status") else {})
+        fields.update(said, title=entry["title"] or self.title or self.id, updated=clock.unstamp(moment(point)))
 
 
 def moment(point: dict[str, Any]) -> str:

@@ -56,11 +56,10 @@ def load(path: str) -> dict[str, bytes]:
 
 def moved(found: dict[str, bytes], source: str, target: str) -> dict[str, bytes]:
     """The export of one project as that of another, which is the same at another path."""
-    table = jsontext.loads(found[settings.VERSIONS_FILE])["files"]
-    table = {path.replace(source, target, 1): row for path, row in table.items()}
     result = {path.replace(source, target, 1): data for path, data in found.items()}
     result.pop("%s/%s" % (target, settings.PROJECT_FILE), None)
-    return {**result, settings.VERSIONS_FILE: merge.encode_versions(table)}
+    result[settings.VERSIONS_FILE] = result[settings.VERSIONS_FILE].replace(source.encode(), target.encode())
+    return result
 
 
 def take(root: str, found: dict[str, bytes], now: float) -> list[str]:
