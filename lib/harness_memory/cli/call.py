@@ -99,8 +99,7 @@ class Call(argparse.Namespace):
 
     @property
     def all_dirs(self) -> list[str]:
-        paths = [os.path.join(self.root, name) for name in files.names(self.root) if identity.is_project_id(name)]
-        return [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
+        return [path for path in files.folders(self.root) if identity.is_project_id(os.path.basename(path))]
 
     @property
     def dirs(self) -> list[str]:

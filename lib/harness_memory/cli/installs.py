@@ -127,11 +127,13 @@ def guard(call: Call, installs: list[Install]) -> Guard:
         why = [*(narrow if len(narrow) == len(able) else ()), *problems]
         remedy = "correct or delete the file; the rules in force: harness guard rules" if problems else remedy
         return Guard(DEGRADED if why else ON, why, remedy * bool(why), [*{hook.command: 0 for _, hook in able}])
-    why = ["its hook in %s cannot run" % short(each.path) for each, _ in guarded] or ["not installed here"]
-    if hooks and not guarded:
-        why = ["left out of %s (install.py --guard adds it)" % short(hooks[0][0].path)]
-    is_choice = not guarded and (not hooks or any(each.record.get("guard") is False for each, _ in hooks))
-    return Guard(OFF, why, "" if is_choice else remedy, [])
+    if guarded:
+        return Guard(OFF, ["its hook in %s cannot run" % short(each.path) for each, _ in guarded], remedy, [])
+    if not hooks:
+        return Guard(OFF, ["not installed here"], "", [])
+    is_choice = any(each.record.get("guard") is False for each, _ in hooks)
+    left_out = "left out of %s (install.py --guard adds it)" % short(hooks[0][0].path)
+    return Guard(OFF, [left_out], remedy * (not is_choice), [])
 
 
 def last_runs(root: str) -> dict[str, float]:

@@ -73,13 +73,11 @@ def statusline(call: Call) -> int:
 
 def completion(call: Call) -> int:
     script, case = _SHELLS[call.shell]
-    names = {family: [row.name for row in verbs(family)] for family in GROUPS}
-    cases = [case % ("harness", "", " ".join([*filter(None, names), *names[""]]))]
-    cases += [case % ("harness " + family, "", " ".join(names[family])) for family in filter(None, names)]
+    cases = []
     for family in GROUPS:
-        for name in names[family]:
-            path = " ".join(filter(None, ("harness", family, name)))
-            cases.append(case % (path, "*", " ".join(_words(family, name))))
+        path, names = "harness " + family if family else "harness", [row.name for row in verbs(family)]
+        cases.append(case % (path, "", " ".join(names if family else filter(None, [*GROUPS, *names]))))
+        cases += [case % (path + " " + name, "*", " ".join(_words(family, name))) for name in names]
     print(script % "\n".join(cases))
     return 0
 

@@ -14,7 +14,7 @@ from ..notes import binding, lint, shelf
 from ..session import sessions
 from . import notes
 from .call import Call, one
-from .output import Fields, Refusal, count, page, short
+from .output import WIDE, Fields, Refusal, columns, count, page, short
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
@@ -34,7 +34,8 @@ def waiting(call: Call) -> int:
     after = ["", "Decide: harness memory review accept, edit or reject ID"] * bool(left)
     after += ["", "Changed on two machines; the newer version holds, the other is in:"] * bool(former)
     after += ["  " + short("%s/%s" % (call.root, path)) for path in former]
-    return call.listing("ID=key KIND DAY SESSION TIMES WORDS=text", left, "Nothing waits.", _row, after)
+    source = "DAY SESSION TIMES " if columns() >= WIDE else ""  # on a narrow terminal, the words
+    return call.listing("ID=key KIND %sWORDS=text" % source, left, "Nothing waits.", _row, after)
 
 
 def _row(item: Item) -> Fields:

@@ -142,10 +142,11 @@ def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
 def _advice(call: Call, hits: list[Hit]) -> Iterator[str]:
     """How to read one of them; a session of another project is read there."""
     yield "Read one: harness memory %s ID" % ("restore" if hits[0].row["kind"] == ARCHIVED else "show")
-    places = [hit.row["project"] for hit in hits[: call.limit]]
-    for id in dict.fromkeys(id for id in places if id not in (None, call.project.id)):
+    for id in {
+        hit.row["project"]: 0 for hit in hits[: call.limit] if hit.row["project"] not in (None, call.project.id)
+    }:
         memory = os.path.join(call.root, id)
         path = identity.known(memory, "paths")[-1]
         command = "harness memory show ID --project %s" % invocation.quote(path)
-        is_there = os.path.isdir(path)
-        yield "In %s: %s" % (project_name(id), command if is_there else "its folder is gone; see %s" % short(memory))
+        there = command if os.path.isdir(path) else "its folder is gone; see %s" % short(memory)
+        yield "In %s: %s" % (project_name(id), there)

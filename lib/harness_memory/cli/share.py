@@ -92,15 +92,15 @@ def export(call: Call) -> int:
 
 
 def import_(call: Call) -> int:
-    source, project = os.path.abspath(os.path.expanduser(call.source)), call.project
+    source = os.path.abspath(os.path.expanduser(call.source))
     if not os.path.exists(source):
         raise Refusal("%s: no such file" % line(call.source))
     if not os.path.isdir(source):
         return _import_export(call, source)
     call.prepare()
-    with Shelf("project", project.dir) as shelf:
+    with Shelf("project", call.dir) as shelf:
         slugs = transfer.take_pages(source, shelf, call.now)
-    views.refresh(project.dir, 10.0)
+    views.refresh(call.dir, 10.0)
     return call.answer({"notes": slugs}, ["Took over %s from %s." % (count(len(slugs), "note"), short(source))])
 
 

@@ -88,7 +88,7 @@ class Installation:
             if not _is_edited(path, hexdigest(data), recorded.get(path)):
                 ours[path] = hexdigest(data)
                 files.write_if_changed(path, data)
-        _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
+        _remove([path for path in self._own_skills() if path not in copies])
         about: Document = {"settings": self.path, "scope": self.scope, "interpreter": interpreter}
         about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard, skills=ours)
         self._put({**about, "status_line": bool(wanted.status_line)})
@@ -100,26 +100,26 @@ class Installation:
         if after != self.before:
             settingsfile.replace(self.path, self.before, after)
         files.remove(self.backup)
-        edited = _remove_skills(self.record.get("skills") or {})
+        _remove(self.removable())
         files.remove_temporaries(self.store, float("inf"))
         for path in memory:  # before the record of the install, by which a second attempt knows the memory
             files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
-        for link in self.removable():  # the skills are gone
-            files.remove(link)
         if not self._put():  # what ran later runs as a plugin
             files.remove_tree(os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
         if files.names(self.store) == [settings.GITIGNORE_FILE]:
             files.remove(os.path.join(self.store, settings.GITIGNORE_FILE))
         for path in (self.store, self.skills_dir, os.path.dirname(self.path)):
             files.remove_if_empty(path)
-        return edited
+        return [path for path in self.record.get("skills") or () if os.path.lexists(path)]
 
     def removable(self) -> list[str]:
         """What goes beside the entries: skills that the user has not changed, and with the last install the link."""
-        recorded = (self.record.get("skills") or {}).items()
-        paths = [path for path, digest in recorded if os.path.lexists(path) and not _is_edited(path, digest)]
         link = os.path.expanduser(os.path.join("~", *_BIN, invocation.SCRIPT))
-        return paths + [link] * (not self._others() and _is_link(link, self.root))
+        return self._own_skills() + [link] * (not self._others() and _is_link(link, self.root))
+
+    def _own_skills(self) -> list[str]:
+        recorded = (self.record.get("skills") or {}).items()
+        return [path for path, digest in recorded if os.path.lexists(path) and not _is_edited(path, digest)]
 
     def skills(self, interpreter: str) -> dict[str, bytes]:
         """Path and content of each copy of a skill."""
@@ -175,13 +175,11 @@ def memory(store: str) -> tuple[list[str], str]:
     return projects + others, ", ".join([count(len(projects), "project"), *names])
 
 
-def _remove_skills(recorded: dict[str, str]) -> list[str]:
-    edited = [path for path, digest in recorded.items() if _is_edited(path, digest)]
-    for path in recorded:
-        if path not in edited:
-            files.remove(path)
+def _remove(paths: list[str]) -> None:
+    for path in paths:
+        files.remove(path)
+        if os.path.basename(path) == SKILL_FILE:
             files.remove_if_empty(os.path.dirname(path))
-    return edited
 
 
 def _is_edited(path: str, *digests: str | None) -> bool:
