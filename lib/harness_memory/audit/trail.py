@@ -62,7 +62,7 @@ def append(
         value = fields[key]
         event[key] = value if isinstance(value, (bool, int)) else brief_of(value, _CHARS["reason"])
     top = os.path.join(project_dir, settings.SECURITY_DIR)
-    month = os.path.join(top, machine.own_id(os.path.dirname(project_dir)), ts[:4], ts[5:7], settings.AUDIT_FILE)
+    month = os.path.join(top, machine.own_id(os.path.dirname(project_dir)), ts[:4], ts[5:7], "audit.jsonl")
     with lock(project_dir, wait_seconds):
         seq, prev = _end(project_dir)
         body = jsontext.compact({**event, "seq": seq + 1, "prev": prev}).encode("utf-8", "replace")
@@ -123,7 +123,7 @@ def paths(project_dir: str, name: str = "") -> list[str]:
     top, own = os.path.join(project_dir, settings.SECURITY_DIR), machine.own_id(os.path.dirname(project_dir))
     tops = [os.path.join(top, name)] if name else [top, os.path.join(top, own)] if own else [top]
     months = [month for folder in tops for year in numbered(folder) for month in numbered(year)]
-    listed = (os.path.join(month, settings.AUDIT_FILE) for month in months)
+    listed = (os.path.join(month, "audit.jsonl") for month in months)
     return sorted((path for path in listed if files.exists(path)), key=_month)
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import sys
 
-from . import settings
-
 SCRIPT = "harness"
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")
@@ -34,7 +32,7 @@ def script_command(root: str, script: str, interpreter: str, *, windows: bool) -
 
 def own_command() -> str:
     """The same for this very tree and interpreter; a plugin has it on the PATH."""
-    if os.environ.get(settings.ENV_PLUGIN_ROOT):
+    if os.environ.get("CLAUDE_PLUGIN_ROOT"):  # set for the hooks of a plugin
         return "%s memory" % SCRIPT
     return command(tree(), sys.executable, windows=os.name == "nt")
 

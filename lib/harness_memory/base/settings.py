@@ -13,7 +13,6 @@ ENV_HOME = "HARNESS_MEMORY_HOME"
 ENV_CONFIG_DIR = "CLAUDE_CONFIG_DIR"
 ENV_PROJECT_DIR = "CLAUDE_PROJECT_DIR"
 ENV_CLIENT_PID = "CLAUDE_PID"
-ENV_PLUGIN_ROOT = "CLAUDE_PLUGIN_ROOT"  # set for the hooks of a plugin
 ENV_ENTRYPOINT = "CLAUDE_CODE_ENTRYPOINT"
 ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
 ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where no person can answer a question
@@ -78,7 +77,6 @@ LOCK_SUFFIX = ".lock"
 TEMP_SUFFIX = ".tmp"
 REDACTED = "[redacted:"  # and the kind of the secret, and "]"
 CHECKPOINT_PREFIX = "completion-checkpoint"
-CHECKPOINT_SUFFIX = ".json"
 CLAIM_SUFFIX = ".claimed"
 DAMAGED_SUFFIX = ".damaged"
 ARTIFACT_PREFIX = "checkpoint-"
@@ -95,7 +93,6 @@ IDENTITY_ITEMS_KEPT = 50
 # Life of a session
 STATUSES = ACTIVE, COMPLETED, ABANDONED = ("ACTIVE", "COMPLETED", "ABANDONED")
 DIED = "DIED"  # as shown: on disk it is ACTIVE until the next session start
-SHORT_ID_CHARS = (8, 13, 18, 23, 36)  # as many of Claude's id as it takes to be unique in its day
 
 # Input
 STDIN_MAX_BYTES = 12 * 1024 * 1024  # real payloads reach 6 MB
@@ -114,7 +111,6 @@ GUARD_LOCK_SECONDS = 0.8  # for the audit trail; the answer does not wait longer
 ALLOWANCE_SECONDS = 10 * 60  # how long a permission for one call waits for it
 LOCK_WAIT_SECONDS = 1.5
 SIBLING_LOCK_WAIT_SECONDS = 0.05  # the holder of a dead session's lock is already finishing it
-STRAY_FILE_SECONDS = 3600  # a temporary file older than this has no living writer
 
 # Text
 ASK_CHARS = 300
@@ -126,21 +122,17 @@ PASSAGE_CHARS = 400
 SUMMARY_BLOCK = ("<session-record>", "</session-record>")  # of the client's own summary of a long conversation
 SUMMARY_LABELS = {"decided": "d", "learned": "f", "prefers": "r", "open": "lo"}
 PASSAGES_CHARS = 24_000  # of an episode: what recall may hand over
-GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
 KIND_ITEMS = 3  # decisions of a turn, and its facts; as many of a session wait for review
 KIND_TOTAL = 24  # decisions of an episode, and its facts
 COMMITS_KEPT = 20  # of a session
-COMMIT_GRACE_SECONDS = 600  # after a session's last entry, its commits may still come
 ITEM_CHARS = 240
 RULES_KEPT = 24  # of a session
 FILES_IN_EPISODE = 30
-FILES_IN_INDEX = 3
 PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
-PENDING_KEPT = 64
 STEP_HASH_CHARS = 12
 ACTIVE_TASKS_SHOWN = 20
 
@@ -151,7 +143,6 @@ NOTE_TYPES = tuple(NOTE_TYPE_HEADSTART_DAYS)
 TEAM_SCOPE = "team"  # notes of the checkout, in its .claude/memory
 NOTE_SCOPES = ("local", "project", TEAM_SCOPE, "user")  # the nearer wins
 ENFORCE = ("remind", "ask", "deny")  # how firmly a note binds
-DEEDS_KEPT = 120  # the last files changed and commands run of a session, each once
 NOTE_LINES = 200  # a longer topic is to be summarised
 NOTE_NAME_CHARS = 80
 NOTE_DESCRIPTION_CHARS = 160
@@ -162,7 +153,6 @@ RECENT_RATINGS = 5
 
 # Audit
 SECURITY_DIR = "SECURITY"
-AUDIT_FILE = "audit.jsonl"
 AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
 
 # Injection
@@ -174,13 +164,7 @@ BRIEFING_LINES = 80
 PROFILE_LINES = 30
 INJECTION_MAX_UNITS = 9500  # from 10,001 on the client shows a preview
 INJECTION_BESIDE_UNITS = 2200  # what a long briefing leaves for the other parts
-OPEN_SHOWN = 6
-STEPS_SHOWN = 2  # of each
-MENU_SHOWN = 20
-DECISION_SESSIONS_READ = 5
-DECISIONS_SHOWN = 3  # of a session
 SKILL_SESSIONS_SHOWN = 5
-SUBAGENT_UNITS = 1600  # about 400 tokens
 CURATED_MAX_BYTES = 256 * 1024
 CURATED_LINE_CHARS = 500  # one endless line must not keep out all others
 INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
@@ -193,5 +177,4 @@ RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
 
 # Retention, backfill, consolidation
 ARCHIVE_MAX_BYTES = 1024 * 1024 * 1024
-BACKFILL_QUIET_SECONDS = 15 * 60  # a transcript written since then may belong to a running session
 DAY_SECONDS = 86400

@@ -92,7 +92,7 @@ def sentence(best: Verdict, policy: Policy) -> str:
     """What Claude and the user read: the offending part, the rule, why, and what to do instead."""
     reason, remedy = policy.text(best.rule)
     detail, about = " ".join(best.detail.split()), " ".join(best.about.split())
-    most = settings.GUARD_DETAIL_CHARS
+    most = 120  # characters
     if len(detail) > most:
         at = detail.find(about[:most]) if about and about != detail else -1
         start = max(0, min(at - most // 3, len(detail) - most)) if at > most // 2 else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..base import settings
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
 
@@ -23,7 +22,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         return None
     with run as session:
         injected = load_receipt(session.dir)
-        injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name, injected.nonce)
+        injection = compose(parts, 1600, run.project.name, injected.nonce)  # about 400 tokens
         if not session.is_new:
             injected.record(session.dir, injection, run.event.name, "subagent " + run.event.agent_type, run.now)
     return run.reply(injection.text)

@@ -121,11 +121,11 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
     current = files.load_json(path, _TASKS) or {"active_tasks": []}
     tasks = [task for task in current["active_tasks"] if task["id"] not in own_ids]
     part = Part("open", "Still open", [], path, "%s status" % invocation.own_command())
-    for task in tasks[: settings.OPEN_SHOWN]:
+    for task in tasks[:6]:
         line = "- [%s] %s: %s" % (task["started"][:10], task["id"], task["description"])
         part.add(neutral.line(line), task["id"], "open")
-        part.lines += ["  next: " + neutral.line(step) for step in task["next_steps"][: settings.STEPS_SHOWN]]
-    part.missing = max(0, len(tasks) - settings.OPEN_SHOWN)
+        part.lines += ["  next: " + neutral.line(step) for step in task["next_steps"][:2]]
+    part.missing = max(0, len(tasks) - 6)
     return part
 
 
@@ -145,7 +145,7 @@ def running(project: Project, own_id: str) -> Part:
 def decisions(project: Project, own_ids: set[str], elsewhere: str) -> Part:
     """What the last sessions decided and learned, newest first, unless it stands `elsewhere` or a person judged it."""
     part = Part("decisions", "Decided or learned lately", [], os.path.join(project.dir, settings.INDEX_FILE))
-    for name, _ in _menu_entries(part.source)[: settings.DECISION_SESSIONS_READ]:
+    for name, _ in _menu_entries(part.source)[:5]:
         day, id = day_and_id(name)
         value = files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None
         items = [*value.get("decisions", ()), *value.get("learnings", ())] if value else []
@@ -155,7 +155,7 @@ def decisions(project: Project, own_ids: set[str], elsewhere: str) -> Part:
 
             judged = review.settled(project.dir)
             items = [item for item in items if review.Item("", item, "", "").key not in judged]
-        part.lines += [neutral.line("- [%s] %s" % (day, item)) for item in items[: settings.DECISIONS_SHOWN]]
+        part.lines += [neutral.line("- [%s] %s" % (day, item)) for item in items[:3]]
     return part
 
 
@@ -175,7 +175,7 @@ def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
     part = Part("menu", "Past sessions", [], path, "%s list" % invocation.own_command())
     for name, text in sorted(_menu_entries(path), key=distance):
         (day, id), branch = day_and_id(name), place(text)[0]
-        if id not in own_ids and len(part.lines) < settings.MENU_SHOWN:
+        if id not in own_ids and len(part.lines) < 20:
             done = text.rpartition(" (")[0] if text.endswith(")") else text
             where = " (on %s)" % branch if branch not in ("", project.branch) else ""
             part.add(neutral.line("- [%s] %s: %s%s" % (day, id, done, where)), id, "menu")

@@ -116,7 +116,7 @@ class Backfill:
         is_retired = session.claude_id in self.archived[project.dir] or (self.is_deleting and not session.is_new)
         if value or "newer version" in problem or (is_retired and not problem):
             return KNOWN
-        if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
+        if source.modified > self.now - 15 * 60:  # it may still run
             return FRESH
         return OLD if max(source.started, source.modified) < self.oldest else ""
 

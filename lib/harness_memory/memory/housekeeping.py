@@ -30,7 +30,7 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
             sweep.sweep(context, claude_id, process, now, config)
     # What killed writers leave is looked for once an hour, and after a session that died.
     last = files.made(os.path.join(context.store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, "SessionStart"))
-    is_due = files.names(live) != listed or abs(now - last) > settings.STRAY_FILE_SECONDS
+    is_due = files.names(live) != listed or abs(now - last) > 3600
     retiring = () if config.problems else (_retire_episodes, *((_remove_async_tasks,) if is_due else ()))
     for duty in (*retiring, _refresh_views, _list_notes, *((_remove_strays,) if is_due else ())):
         with health.noted(context.store_root, "housekeeping"):
@@ -113,7 +113,7 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
     days = files.folders(os.path.join(context.project_dir, settings.WORK_DIR))[-2:]
     recent = [path for day in days for path in files.folders(day)]
     for folder in (context.store_root, *homes, *parts, *inner, *recent):
-        files.remove_temporaries(folder, now - settings.STRAY_FILE_SECONDS)
+        files.remove_temporaries(folder, now - 3600)  # what is older has no living writer
 
 
 def _remove_async_tasks(context: Context, now: float, config: Config) -> None:

@@ -229,8 +229,8 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
     }
     tasks = [[entry, value["id"], value["started"]] for entry in value["tasks"]]
     names = [file.rsplit("/", 1)[-1] for file in value["files_changed"]]
-    more = len(names) - settings.FILES_IN_INDEX
-    shown = ", ".join(names[: settings.FILES_IN_INDEX]) + (", +%d" % more if more > 0 else "")
+    more = len(names) - 3
+    shown = ", ".join(names[:3]) + (", +%d" % more if more > 0 else "")
     folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
     where = "; ".join([branch, ", ".join(list(folders)[:3])]).strip("; ")
     line = "- `%s/%s` - " % (settings.EPISODES_DIR, name)

@@ -134,7 +134,7 @@ class Capture:
         """Note a file that was changed, or a command that was run with success."""
         number = self.deeds[-1][0] + 1 if self.deeds else 1
         others = [deed for deed in self.deeds if deed[1:] != [kind, what]]
-        self.deeds = [*others, [number, kind, what]][-settings.DEEDS_KEPT :]
+        self.deeds = [*others, [number, kind, what]][-120:]
 
 
 FIELDS: dict[str, Any] = {name: _KINDS[kind] for name, kind in Capture.__annotations__.items()}

@@ -87,7 +87,7 @@ def _text(value: object) -> str:
 
 def save(artifacts: str, value: object, now: float) -> str:
     """Archive one checkpoint, or the text of a malformed one; returns the artifact's name."""
-    suffix = settings.MALFORMED_SUFFIX if isinstance(value, str) else settings.CHECKPOINT_SUFFIX
+    suffix = settings.MALFORMED_SUFFIX if isinstance(value, str) else ".json"
     text = redact(value) if isinstance(value, str) else jsontext.pretty(redact_tree(value))
     name = "%s%s-%s%s" % (settings.ARTIFACT_PREFIX, clock.stamp(clock.fine_iso(now)), hexdigest(text)[:8], suffix)
     files.write(os.path.join(artifacts, name), text, durable=True)
@@ -104,7 +104,7 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
             claims += [path] if path and _archive(path, session, state.since, context.store_root) else []
             state.reports = [report for report in state.reports if report != name]
     names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
-    names = [name for name in names if name.endswith(settings.CHECKPOINT_SUFFIX)]
+    names = [name for name in names if name.endswith(".json")]
     known, newest = state.checkpoints, sorted({*state.checkpoints, *names})[-20:]
     state.checkpoints = {
         name: known[name] if name in known else normalize(files.load_json(os.path.join(session.artifacts, name))) or {}

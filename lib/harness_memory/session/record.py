@@ -139,7 +139,7 @@ def _add_commits(root: str, session: Session, state: Capture) -> None:
         from ..project import git
 
         repo = git.find(root)[1]
-        until = (clock.parse(state.ended) or 0.0) + settings.COMMIT_GRACE_SECONDS
+        until = (clock.parse(state.ended) or 0.0) + 600  # some come after the last entry
         for subject in git.commits(repo, since, until) if repo else ():
             if subject and subject not in state.commits:
                 keep(state.commits, brief(subject, settings.SUMMARY_LINE_CHARS), settings.COMMITS_KEPT)

@@ -103,7 +103,7 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
         return session
     work, started, marked = os.path.join(project_dir, settings.WORK_DIR), clock.iso(now), str(marker.get("work", ""))
     days = [day for day in (*reversed(files.names(work)), marked.partition("/")[0]) if clock.is_day(day)]
-    heads = [safe_id(claude_id)[:length] for length in settings.SHORT_ID_CHARS]
+    heads = [safe_id(claude_id)[:length] for length in (8, 13, 18, 23, 36)]  # as many as make it unique in its day
     for short_id in (*heads, safe_id(claude_id + "/")):  # a hash, where the file system ignores case
         # The folder that the marker names may be lost: its session goes on in a new one.
         paths = [(day, os.path.join(work, day, short_id)) for day in days]

@@ -272,7 +272,7 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str, roots: tuple[str,
     elif name == "ExitPlanMode":
         detail = digest.plan_steps(passage(clean(options.get("plan"), settings.TURN_CHARS), settings.TURN_CHARS))
     elif name == "TodoWrite":
-        todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
+        todos = _dicts(options.get("todos"))[:64]
         texts = [brief_of(todo.get("content"), settings.ITEM_CHARS) for todo in todos]
         states = [brief_of(todo.get("status"), 20) for todo in todos]
         state.todos = {str(number): [*todo] for number, todo in enumerate(zip(texts, states), 1)}
@@ -335,5 +335,5 @@ def _dicts(items: object) -> list[dict[str, Any]]:
 def _put(items: dict[str, Any], key: str, value: Any) -> None:
     if key:
         items[key] = value
-        while len(items) > settings.PENDING_KEPT:
+        while len(items) > 64:
             del items[next(iter(items))]
