@@ -66,11 +66,10 @@ def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs
     """The note, its former versions in every scope, its drafts, and what receipts say of it."""
     whole = shelf.note(note.slug) or note
     paths = [shelf.path(note.slug), os.path.join(shelf.home, settings.STATE_DIR, "used", note.slug)]  # marks of 0.1
-    for home in {each.home for each in (shelf, *reach) if each.home}:
-        drafts = _listed(home, settings.STATE_DIR, settings.DRAFTS_DIR)
+    for each in (each for each in (shelf, *reach) if each.home):
+        drafts = _listed(each.home, settings.STATE_DIR, settings.DRAFTS_DIR)
         paths += [path for path in drafts if os.path.basename(path).startswith("note-%s." % note.slug)]
-        versions = _listed(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
-        paths += [path for path in versions if archived_slug(os.path.basename(path)) == note.slug]
+        paths += [path for path in _listed(each.archive) if archived_slug(os.path.basename(path)) == note.slug]
     names, texts = {note.slug, note.ref}, [whole.description, *(fact.text for fact in whole.facts)]
     for project_dir in project_dirs:
         with _facts_changing(project_dir, _mentions(names, texts), names):

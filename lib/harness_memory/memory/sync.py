@@ -29,6 +29,7 @@ from . import archive, merge, views
 from .forget import writers_stopped
 
 BRANCH, BASE = "refs/heads/main", "refs/harness/base"
+_CONFIG = os.path.join(settings.SYNC_DIR, "config.json")
 _SPEC = {"remote": "text", "exclude": ["text"], "auto": "flag", "last?": {"*": "any"}}
 _DEFAULTS = {"schema": settings.SCHEMA, "remote": "", "exclude": [], "auto": False, "last": {}}
 _TRIES = 12  # another machine may push at the same moment, again and again
@@ -43,15 +44,11 @@ _OPTIONS = (
 
 def configuration(root: str) -> dict[str, Any]:
     """Without a remote when the store is not synced."""
-    return {**_DEFAULTS, **(files.load_json(_path(root, "config.json"), _SPEC) or {})}
+    return {**_DEFAULTS, **(files.load_json(os.path.join(root, _CONFIG), _SPEC) or {})}
 
 
 def configure(root: str, **changes: Any) -> None:
-    files.write_json(_path(root, "config.json"), {**configuration(root), **changes}, durable=True)
-
-
-def _path(root: str, name: str) -> str:
-    return os.path.join(root, settings.SYNC_DIR, name)
+    files.write_json(os.path.join(root, _CONFIG), {**configuration(root), **changes}, durable=True)
 
 
 class Store:
@@ -67,7 +64,8 @@ class Store:
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        with Lock(_path(self.root, "sync.lock"), 1.0, "another sync is running. It does the work of this one"):
+        path = os.path.join(self.root, settings.SYNC_DIR, "sync.lock")
+        with Lock(path, 1.0, "another sync is running. It does the work of this one"):
             for path in glob.glob(os.path.join(glob.escape(self.repository), "**", "*.lock"), recursive=True):
                 files.remove(path)  # of a git that was killed
             try:
