@@ -30,6 +30,7 @@ _WAIT_SECONDS = 3.0
 _VIEWS = (*settings.VIEWS, *(settings.STATE_DIR + "/" + name for name in (settings.ROWS_FILE, settings.REVIEW_FILE)))
 _RENDERED = {os.path.basename(path) for path in _VIEWS}
 _UNTOUCHED = {settings.PROJECT_FILE, settings.FORGOTTEN_FILE}
+_HANDED = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
 _LOGS = (settings.RATINGS_PATH, settings.RULES_LOG_PATH)
 _NOTE_FOLDERS = (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR, settings.LOCAL_DIR)
 # What a record is identified and found by; every other text in it is content.
@@ -82,7 +83,8 @@ def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts:
     `transcripts` are sessions of which more than the record holds it. Unreadable, when all else is done, for a damaged
     archive."""
     paths = [os.path.relpath(each["file"], project_dir) for each in find_text(tops, is_hit)]
-    owners = {archive.owner(path.replace(os.sep, "/")) for path in paths}
+    # What a session was handed, it did not say.
+    owners = {archive.owner(path.replace(os.sep, "/")) for path in paths if not path.endswith(_HANDED)}
     held = [each.claude_id for each in load_all(project_dir) if each.owner in owners]
     tombstones.add(project_dir, now, transcripts={*transcripts, *held})
     with _facts_changing(project_dir, is_hit):
@@ -134,11 +136,10 @@ def _facts_changing(project_dir: str, is_hit: Matcher, names: Collection[str] = 
     Mentions in logs, tasks and what sessions were handed go before the facts, while a second run can still find these.
     """
     recall = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
-    handed = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
     logs = [os.path.join(project_dir, *path) for path in _LOGS]
 
     def receipts() -> dict[str, float]:
-        paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in handed]
+        paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in _HANDED]
         return {path: files.modified(path) for path in paths}
 
     try:
