@@ -41,7 +41,7 @@ def test_what_is_accepted_becomes_a_note_whose_name_keeps_the_negation(world: Wo
     for item in waiting(world).values():
         assert world.memory("review", "accept", item["key"]).code == 0
     notes = {note["facts"][0]: note for note in world.json("list", "--notes")}
-    assert notes[RULE]["note"] == "project/never-push-main-without-asking"
+    assert notes[RULE]["note"] == "project/never-push-to-main-without-asking"
     assert [notes[text]["type"] for text in (RULE, DECISION, LESSON)] == ["feedback", "decision", "project"]
     assert waiting(world) == {}
     assert not [text for text in notes if text in Life(world.home, world.repo).start().context.partition("## Notes")[0]]

@@ -79,14 +79,15 @@ def keep(call: Call, facts: list[str], kind: str | None) -> tuple[Fields, list[s
 
 
 def _title(fact: str) -> str:
-    """The first four words of a fact that mean something, and a negation behind them (`X, not Y` states X)."""
-    words = [word.partition(MARK)[0].strip("`.:;=!?()\"'") for word in lint.reword(fact, "")[0].split()]
-    words = [word for word in words if lint.content(word)]
-    pairs = [*zip(["", *words], words)]
-    denied = [at for at, (before, word) in enumerate(pairs) if lint.is_negation(word) and not before.endswith(",")]
-    first = min(denied, default=0)
-    end = 5 if words[3:4] and lint.is_negation(words[3]) else 4
-    return " ".join([*words[:end], *words[max(first, end) : first + 2]]).replace(",", "")
+    """The words of a fact up to the fourth that means something, and a negation behind them up to its verb."""
+    words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in lint.reword(fact, "")[0].split()]
+    telling = [at for at, word in enumerate(words) if lint.content(word) and not lint.is_negation(word)]
+    first, end = [*telling, 0][0], [*telling[3:], len(words)][0] + 1
+    denied = [at for at, word in enumerate(words) if lint.is_negation(word)]
+    first = min([first, *denied])
+    later = [at for at in denied if at >= end - 1][:1]
+    verb = [at for at in telling if later and at > later[0]][:1] or later
+    return " ".join(words[first:end] + (words[max(later[0] - 1, end) : verb[0] + 1] if later else []))
 
 
 def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:

@@ -25,8 +25,13 @@ def _episodes(call: Call) -> list[Fields]:
     return [record.episode for record in reversed(call.records) if record.episode]
 
 
+def _waiting(call: Call) -> list[Item]:
+    facts = [fact.text for note in shelf.holding(call.shelves) for fact in note.facts]
+    return review.waiting(call.dir, _episodes(call), facts)
+
+
 def waiting(call: Call) -> int:
-    left = review.waiting(call.dir, _episodes(call))
+    left = _waiting(call)
     call.limit = len(left) or 1 if call.all else review.SHOWN
     # Versions of pages that lost against a newer one of another machine.
     homes = (call.project.id, settings.USER_DIR)
@@ -43,7 +48,7 @@ def _row(item: Item) -> Fields:
 
 
 def settle(call: Call) -> int:
-    left = review.waiting(call.dir, _episodes(call))
+    left = _waiting(call)
     ids = [call.ids] if call.action == "edit" else call.ids
     if bool(ids) is getattr(call, "all", False):
         raise Refusal("name what you mean by its ID, or --all. See: harness memory review")

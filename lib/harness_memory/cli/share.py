@@ -14,7 +14,7 @@ from ..base.text import brief
 from ..memory import sync as syncing
 from ..memory import transfer, views
 from ..memory.sync import Store
-from ..notes import team as teams
+from ..notes import shelf as notebook
 from ..notes.shelf import Shelf
 from ..project import identity
 from ..project.remote import normalize
@@ -35,8 +35,8 @@ def share(call: Call) -> int:
     if note.scope == settings.TEAM_SCOPE:
         raise Refusal("%s is shared already: %s" % (note.ref, short(note.path)))
     author = brief(_git(checkout, "user.name"), settings.NOTE_NAME_CHARS) or "unknown"
-    text, path = teams.render(note, author, call.today), teams.path(checkout, note.slug)
-    if refused := teams.refusals(text, os.path.expanduser("~")):
+    text, path = notebook.shared(note, author, call.today), Shelf(settings.TEAM_SCOPE, checkout).path(note.slug)
+    if refused := notebook.refusals(text, os.path.expanduser("~")):
         rows = ["  line %d %s: %s" % (number, why, line(text.split("\n")[number - 1])) for number, why in refused]
         rows = [row.partition(": ")[0] if "secret" in row else row for row in rows]
         raise Refusal("%s is not for others to see; nothing was written. Correct it:\n%s" % (note.ref, "\n".join(rows)))

@@ -4,7 +4,7 @@
                                    accepted, rejected, required, followed
     STATE/review.json              a view: {"schema", "waiting", "rules": [{"text", "day", "session", "times"}]}
 
-An item is known by its words, so that what was rejected once is never offered again.
+An item is known by its words, so that what was rejected once is never offered again, and what a note says not at all.
 """
 
 from __future__ import annotations
@@ -37,8 +37,16 @@ class Item:
         if kind == "rule" and text[10:12] == ": ":
             day, text = text[:10], text[12:]
         self.kind, self.text, self.day, self.session, self.times = kind, text, day, session, 1
-        words = "".join([char if char.isalnum() else " " for char in self.text.lower()]).split()
-        self.key = hexdigest(" ".join(words))[:8]
+        self.key = hexdigest(" ".join(_words(text)))[:8]
+
+    def is_said(self, texts: Iterable[str]) -> bool:
+        """Whether one of the texts has all its words; short ones do not matter."""
+        words = {word for word in _words(self.text) if len(word) > 2}
+        return any(words.issubset(_words(text)) for text in texts)
+
+
+def _words(text: str) -> list[str]:
+    return "".join([char if char.isalnum() else " " for char in text.lower()]).split()
 
 
 def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
@@ -60,9 +68,10 @@ def settled(project_dir: str) -> set[str]:
     return {event.get("key", "") for event in load(project_dir) if event["event"] in (ACCEPTED, REJECTED)}
 
 
-def waiting(project_dir: str, episodes: Iterable[dict[str, Any]]) -> list[Item]:
+def waiting(project_dir: str, episodes: Iterable[dict[str, Any]], facts: list[str]) -> list[Item]:
+    """What nobody has decided on and no note says."""
     done = settled(project_dir)
-    return [item for item in items(episodes) if item.key not in done]
+    return [item for item in items(episodes) if item.key not in done and not item.is_said(facts)]
 
 
 def columns(value: dict[str, Any]) -> list[str]:
@@ -84,19 +93,22 @@ def render(project_dir: str, rows: list[Any]) -> bytes:
 
 
 def stated(project_dir: str) -> list[dict[str, Any]]:
-    """The rules of the view: waiting, newest first."""
+    """The rules of the view: waiting, newest first, without those in the index of notes."""
     value = files.load_json(os.path.join(project_dir, _VIEW), {"rules": [_RULE]})
-    return list(value["rules"]) if value else []
+    homes = (project_dir, os.path.join(os.path.dirname(project_dir), settings.USER_DIR))
+    index = [files.read_text(os.path.join(home, settings.NOTES_INDEX_FILE)) for home in homes if value]
+    lines = "\n".join(index).split("\n")
+    return [rule for rule in (value or {"rules": ()})["rules"] if not Item("", rule["text"], "", "").is_said(lines)]
 
 
 def reminder(project_dir: str, now: float) -> str:
     """A line for the person when something waits, at most once a day."""
-    value = files.load_json(os.path.join(project_dir, _VIEW), {"waiting": "count"})
+    value = files.load_json(os.path.join(project_dir, _VIEW), {"waiting": "count", "rules": [_RULE]})
+    number = value["waiting"] - len(value["rules"]) + len(stated(project_dir)) if value else 0
     told = os.path.join(project_dir, _TOLD)
-    if not value or not value["waiting"] or now - settings.DAY_SECONDS < files.modified(told) <= now:
+    if number < 1 or now - settings.DAY_SECONDS < files.modified(told) <= now:
         return ""
     files.touch(told)
-    number = value["waiting"]
     what = "%d rule%s, decisions or lessons wait" % (number, "s") if number > 1 else "1 rule, decision or lesson waits"
     return "Harness Memory: %s for your word: harness memory review" % what
 

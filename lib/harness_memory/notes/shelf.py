@@ -2,7 +2,8 @@
 
     <session>/local/*.md                 local: deleted when the session ends
     <project>/LEARNING/topics/*.md       project
-    <checkout>/.claude/memory/*.md       team: comes with the repository, read and never written (see `team`)
+    <checkout>/.claude/memory/*.md       team: comes with the repository, reviewed like code; `share` writes it, with
+                                         the fields author and shared
     <store>/user/LEARNING/topics/*.md    user: follows the person into every project
 
 The nearer scope wins, in this order: of two notes of one name the local one overrides the project's, and so on. A note
@@ -21,6 +22,8 @@ from ..base.redact import redact
 from . import binding, index
 from . import note as notes
 from .note import Note
+
+_HOMES = ("/home/", "/Users/", ":\\Users\\", "/root/")  # of anybody
 
 
 class Shelf:
@@ -142,6 +145,23 @@ def team_shelf(store_root: str, checkout: str) -> list[Shelf]:
     )
     is_linked = any(map(os.path.islink, (shelf.folder, os.path.dirname(shelf.folder))))
     return [shelf] if is_ours and not is_linked else []
+
+
+def shared(note: Note, author: str, day: str) -> str:
+    """A note as a team gets it: without what says where and when it was written down."""
+    fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}
+    fields.update(scope="", session="", author=author, shared=day)
+    return notes.render(Note(note.slug, fields, note.body))
+
+
+def refusals(text: str, home: str) -> list[tuple[int, str]]:
+    """Lines that others must not see: (number, why). Secrets, and paths of a person's home."""
+    marks, found = [*_HOMES, *([home] if len(home) > 1 else [])], []
+    for number, row in enumerate(text.split("\n"), 1):
+        is_secret = redact(row) != row
+        if is_secret or any(mark in row + "/" for mark in marks):
+            found.append((number, "holds a secret" if is_secret else "names a path of a person's home"))
+    return found
 
 
 def shelves(store_root: str, project_dir: str, session_dir: str = "", checkout: str = "") -> list[Shelf]:
