@@ -49,11 +49,9 @@ def notes(
     part = Part("notes", "Notes (index; read one: %s show <file>)" % invocation.own_command(), [], source)
     indexes = [("project", pages.read(source))]
     if os.path.isdir(os.path.join(project.root, settings.CLAUDE_DIR, settings.STORE_DIR)):
-        from ..notes import index, shelf
+        from ..notes import shelf
 
-        listed = shelf.holding(shelf.team_shelf(store_root, project.root))[: settings.NOTES_INDEX_LINES]
-        team = [index.render_line(note) + note.mark(project.root, now) for note in listed]
-        indexes.append((settings.TEAM_SCOPE, pages.Curated("", team)))
+        indexes.append((settings.TEAM_SCOPE, pages.Curated("", shelf.team_lines(store_root, project.root, now))))
     indexes += [("user", pages.read(os.path.join(store_root, settings.USER_DIR, settings.NOTES_INDEX_FILE)))]
     if session_dir and os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
         from ..notes import index, shelf

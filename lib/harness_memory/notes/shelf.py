@@ -147,6 +147,12 @@ def team_shelf(store_root: str, checkout: str) -> list[Shelf]:
     return [shelf] if is_ours and not is_linked else []
 
 
+def team_lines(store_root: str, checkout: str, now: float) -> list[str]:
+    """The index of a checkout's notes, by path; one that may no longer hold says so."""
+    listed = holding(team_shelf(store_root, checkout))[: settings.NOTES_INDEX_LINES]
+    return [index.render_line(note) + note.mark(checkout, now) for note in listed]
+
+
 def shared(note: Note, author: str, day: str) -> str:
     """A note as a team gets it: without what says where and when it was written down."""
     fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}

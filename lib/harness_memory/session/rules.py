@@ -1,9 +1,8 @@
 """Lasting rules in a prompt: the sentences that say how work is done from now on, in the user's own words.
 
-A sentence is kept when the weights of its signs reach `_LEAST`. Signs that it lasts, binds or is about the way of
-working count for it; signs that it belongs to this moment, to a program's behaviour or to pasted text count against it.
-`rules.txt` holds all signs and weights. They are looked up in the sentence in lower case, with "^" where a clause
-begins, and with marks such as "@asks" for what single words do not show. Reading ends where others speak.
+A sentence is kept when the weights of its signs in `rules.txt` reach `_LEAST`: that it lasts, binds or is about the way
+of working counts for it; that it belongs to this moment, to a program or to pasted text, against it. They are looked up
+in lower case, with "^" where a clause begins, and with marks such as "@asks". Reading ends where others speak.
 """
 
 from __future__ import annotations
@@ -11,23 +10,18 @@ from __future__ import annotations
 from ..base import settings
 from ..base.text import brief
 
-_MOST = 12  # rules of one prompt
+_MOST, _READ_CHARS = 12, 8000  # rules of one prompt; characters of its beginning, and as many of its end
 _LEAST, _VETO, _AGAIN = 2.5, -5.0, 2.0  # a rule; a clause that speaks for all; a repetition
-_HEAD_CHARS = 80  # of a line, where it says what follows
-_SHORTEST, _LONGEST = 14, 400  # characters of a clause that stands alone, and of a sentence
-_READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
+_HEAD_CHARS, _SHORTEST, _LONGEST = 80, 14, 400  # of what leads a line, a clause that stands alone, a sentence
 _QUOTES = ('"', "“", "«", "「", "（", "(")  # or an aside
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
-TABLES = globals().get("TABLES")  # a hook has them already, see `bundle`
+TABLES: list[tuple[str, str]] = globals().get("TABLES", [])  # a hook has them already, see `bundle`
 if not TABLES:
     with open(TABLES_FILE, encoding="utf-8") as _file:
         _rows = [line.partition(" ") for line in _file.read().replace("|\n     ", "|").split("\n")]
-    _lists = {name: items.split("|") for name, _, items in _rows if name.isalpha()}
-    _pairs = [(" %s " % pair.replace("=", " = ")).split("=") for pair in _lists["spellings"]]
-    _spaced = [(name, items if name[-1:] == ":" else " %s " % items.replace("|", " | ")) for name, _, items in _rows]
-    _weights = [(float(name.rstrip(":")), items.split("|")) for name, items in _spaced if name[:1] in ("+", "-")]
-    TABLES = _lists, _pairs, _weights  # ":" after a weight: a language without blanks between words
-_words, _spellings, _signs = TABLES  # named lists; what is written so is read so; weights with their signs
+    TABLES = [(name, items) for name, _, items in _rows if name.isalpha() or name[:1] in ("+", "-")]
+_words = {name: items.split("|") for name, items in TABLES if name.isalpha()}
+_spellings = [(" %s " % pair.replace("=", " = ")).split("=") for pair in _words["spellings"]]  # written so, read so
 
 
 def stated(prompt: str) -> list[str]:
@@ -35,24 +29,33 @@ def stated(prompt: str) -> list[str]:
     sentences = _sentences(prompt)
     normals = [_normal(*each).replace(" ^ ", " ^ ^^ ^ ").replace(" and ", " and ^^ ^ ") for each in sentences]
     text = "\n".join(normals)  # in which every clause may begin a sentence
-    signs = [(weight, [sign for sign in row if sign in text]) for weight, row in _signs if weight > 0]
+    signs = _present("+", text)
     likely = [each for each, normal in zip(sentences, normals) if _score(normal, signs) >= _LEAST]
-    signs += [(weight, [sign for sign in row if sign in text]) for weight, row in _signs if weight < 0 and likely]
+    signs += _present("-", text) if likely else []
     rules = [_rule(sentence, marks, signs) for sentence, marks in likely]
     return [*dict.fromkeys(brief(rule, settings.ITEM_CHARS) for rule in rules if rule)][:_MOST]
 
 
+def _present(side: str, text: str) -> list[tuple[float, list[str]]]:
+    """The signs that a text holds, with their weights; ":" after a weight: a language without blanks between words."""
+    rows = [(name, items.replace("|", "|" if name[-1] == ":" else " | ")) for name, items in TABLES if name[0] == side]
+    spaced = [(name, items if name[-1] == ":" else " %s " % items) for name, items in rows]
+    return [(float(name.rstrip(":")), [sign for sign in items.split("|") if sign in text]) for name, items in spaced]
+
+
 def _sentences(prompt: str) -> list[tuple[str, str]]:
     """What the user wrote, sentence by sentence, with marks of its place."""
-    if len(prompt) > 2 * _READ_CHARS:
-        prompt = prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
+    prompt = prompt if len(prompt) <= 2 * _READ_CHARS else prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
     lines = [] if prompt.startswith((*_words["pasted"],)) else prompt.replace("’", "'").split("\n")
+    is_role = prompt.startswith((*_words["roles"],))  # only its rules count
     place = " @undo" if prompt.lower().startswith((*_words["undoes"],)) else ""  # what was done was against a rule
-    is_code, is_headed, found = False, False, []
+    is_code = is_headed = is_spaced = False
+    found: list[tuple[str, str]] = []
     for line in lines:
         bare = line.strip()
         is_fence = bare[:3] in ("```", "~~~")
         is_code = is_code != is_fence
+        is_spaced = is_spaced or not (bare or not found or found[-1][1][-6:] != "@rules")
         if is_code or is_fence or not bare:
             continue
         low, heading, is_bold = bare.lower(), bare.strip("#* "), bare[:2] == "**" and bare.rstrip(":").endswith("**")
@@ -62,12 +65,12 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         if is_letter or any(word in head for word in _words["cited"]):
             break  # others speak from here on
         if is_heading:
-            words = [word for word in low.strip("#*:： ").split() if word not in _words["modifiers"]]
-            is_headed = len(words) == 1 and any(word in words[0] for word in _words["headings"])
+            is_headed, is_spaced = heading.count(" ") < 7 and any(word in low for word in _words["headings"]), False
             continue
         is_item = bare[0] in "-*•+0123456789"
-        is_headed = is_headed and is_item
-        if bare[0] in "><|$%@{}[✅❌" or line[:4] == "    " or any(mark in bare for mark in _words["code"]):
+        is_headed, is_spaced = is_headed and (is_item or not is_spaced), False
+        is_pasted = line[:4] == "    " or any(mark in bare.replace("://", ":") for mark in _words["code"])
+        if is_pasted or bare[0] in "><|$%@{}[✅❌" or (is_role and not is_headed):
             continue
         bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
         marks = place + (" @rules" if is_headed else " @item" if is_item else "")
@@ -86,8 +89,8 @@ def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> str
     """The sentence without clauses before it that speak of this moment; "" when it is no rule."""
     past = 0.0  # what those clauses count against it
     while 3 < len(sentence) <= _LONGEST:
-        ends = [(at, joint) for at, joint in ((sentence.find(joint), joint) for joint in _words["joints"]) if at > 0]
-        at, joint = min(ends, default=(0, ""))
+        ends = [(sentence.find(joint), joint) for joint in _words["joints"]]
+        at, joint = min([end for end in ends if end[0] > 0], default=(0, ""))
         rest = sentence[at + len(joint) :].strip()
         head = _score(_normal(sentence[:at], ""), rows) if at and len(rest) > _SHORTEST else 0.0
         if sentence[:at].lower() in _words["again"]:
@@ -95,8 +98,7 @@ def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> str
             continue
         if head <= _VETO:
             break
-        can_stand = rest[:1] not in _QUOTES and (not rest.isascii() or rest.lower().split()[0] in _words["starters"])
-        if head >= 0 or not can_stand:
+        if head >= 0 or rest[:1] in _QUOTES or (rest.isascii() and rest.lower().split()[0] not in _words["starters"]):
             return sentence if _score(_normal(sentence, marks), rows) + past >= _LEAST else ""
         sentence, past = rest, past + head / 2
     return ""
@@ -110,9 +112,8 @@ def _normal(text: str, marks: str) -> str:
     """Words in lower case, "^" where a clause begins, "^^" before all, marks behind; what is quoted is "_"."""
     parts = text.lower().replace(". ", " ^ ").replace("“", "`").replace("”", "`").replace('"', "`").split("`")
     parts[1:-1:2] = ["_"] * len(parts[1:-1:2])
-    marked = [" ^ " if char in ",;:(—–，：" else char for char in "".join(parts)]
-    chars = [char if char == " ^ " or char.isalnum() or char in "'-_." else " " for char in marked]
-    bare = " %s " % "".join(chars)
+    signs = {**dict.fromkeys(",;:(—–，：^", " ^ "), **dict.fromkeys("'-_.", "")}
+    bare = " %s " % "".join([char if char.isalnum() else signs.get(char, " ") or char for char in "".join(parts)])
     for old, new in _spellings:
         bare = bare.replace(old, new)
     words = [*filter(None, [word.strip(".'") for word in bare.split()])]
@@ -143,8 +144,7 @@ def _marks(text: str, words: list[str]) -> list[str]:
     marks += ["@product"] if is_program and start in _words["general"] else []
     marks += ["@how-work"] if is_work and start in _words["manner"] else []
     is_kind = held.isdisjoint(_words["definite"])  # things of a kind, not this one
-    is_norm = start in _words["work"] and not {*words[3:8]}.isdisjoint((*_words["duties"], *_words["norms"]))
-    marks += ["@norm"] if is_norm and is_kind else []
+    marks += ["@norm"] if is_kind and start in _words["work"] and {*words[3:8]} & {*_words["norms"]} else []
     marks += ["@these"] if sum([word in _words["these"] for word in words]) > 1 else []
     marks += ["@exact"] if sum([any(map(str.isdigit, word)) for word in words]) > 1 else []
     is_plural = any(word[-1] == "s" and word[-2:] not in ("ss", "us", "is") and len(word) > 4 for word in words[3:])
