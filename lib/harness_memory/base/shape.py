@@ -21,8 +21,14 @@ if TYPE_CHECKING:
 
 def problem(value: object, spec: Any, where: str = "") -> str:
     """What is wrong with a value, with the path of the field; "" when it has the shape."""
-    expected, head = "", where + "." if where else ""
-    parts: list[tuple[object, Any, str]] = []  # what is inside: value, spec, path
+    path, what = _fault(value, spec)
+    path = (where + path).lstrip(".")
+    return what and "%s %s" % ('"%s"' % path if path else "it", what)
+
+
+def _fault(value: object, spec: Any) -> tuple[str, str]:
+    """The path of what is wrong, and what that is."""
+    expected, parts = "", []  # what is inside: key, value, spec
     if isinstance(spec, str):
         expected = "" if _is_kind(value, spec) else spec
     elif isinstance(spec, (set, frozenset)):
@@ -31,27 +37,27 @@ def problem(value: object, spec: Any, where: str = "") -> str:
         if not isinstance(value, dict):
             expected = "an object"
         elif "*" in spec:
-            parts = [(item, spec["*"], head + str(key)) for key, item in value.items()]
+            parts = [(key, item, spec["*"]) for key, item in value.items()]
         else:
             for field, kind in spec.items():
                 name = field.rstrip("?")
                 inner = value.get(name)
-                if inner is None and name == field:
-                    return '"%s" is missing' % (head + name)
-                if inner is not None and (inner or type(inner) is not list or not isinstance(kind, list)):
-                    parts.append((inner, kind, head + name))
+                if inner is not None:
+                    parts.append((name, inner, kind))
+                elif name == field:
+                    return "." + name, "is missing"
     elif not isinstance(value, list):
         expected = "a list"
     elif isinstance(spec, tuple) and len(value) != len(spec):
         expected = "a list of %d" % len(spec)
-    elif spec != ["text"] or not all(isinstance(item, str) for item in value):
-        kinds = spec if isinstance(spec, tuple) else spec * len(value)
-        parts = [(item, kind, "%s[%d]" % (where, at)) for at, (item, kind) in enumerate(zip(value, kinds))]
-    if expected:
-        return "%s must be %s" % ('"%s"' % where if where else "it", expected)
-    # Most are texts, and many: those cost no call.
-    parts = [part for part in parts if part[1] != "any" and not (part[1] == "text" and isinstance(part[0], str))]
-    return next(filter(None, (problem(*part) for part in parts)), "")
+    else:
+        parts = [*zip(range(len(value)), value, spec if isinstance(spec, tuple) else spec * len(value))]
+    for key, inner, kind in parts:
+        if kind != "any" and not (kind == "text" and isinstance(inner, str)):
+            path, what = _fault(inner, kind)
+            if what:
+                return ("[%d]" if isinstance(key, int) else ".%s") % key + path, what
+    return "", "must be " + expected if expected else ""
 
 
 def _is_kind(value: object, kind: str) -> bool:
