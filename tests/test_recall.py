@@ -23,7 +23,8 @@ NOW = 1_800_000_000.0
 
 def source(*documents: dict[str, Any]) -> index.Source:
     """Half of the documents in the file, half of them recent."""
-    made = [index_text(**{"kind": "session", "title": "", "time": NOW, **each}) for each in documents]
+    shown = ({**each, "text": "", "passages": passages.lines(each.get("text", ""))} for each in documents)
+    made = [index_text(**{"kind": "session", "title": "", "time": NOW, **each}) for each in shown]
     half = len(made) // 2
     segment = index.Segment(writer.dump(None, made[:half], (), {})) if half else None
     return index.Source(segment, made[half:], set())

@@ -54,7 +54,8 @@ def source_of(documents: list[dict[str, Any]]) -> index.Source:
     for each in documents:
         kind = index.NOTE if each["type"] == "project" else index.SESSION
         files = each.get("files", ())
-        indexed.append(index_text(each["id"], kind, each["title"], each["text"], files, time=each["ts"]))
+        said = passages.lines(each["text"])
+        indexed.append(index_text(each["id"], kind, each["title"], files=files, time=each["ts"], passages=said))
     return index.Source(index.Segment(writer.dump(None, indexed, (), {})), [], set())
 
 

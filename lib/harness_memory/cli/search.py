@@ -10,7 +10,7 @@ from ..base import clock, invocation
 from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
-from ..recall import cache, documents, ranking
+from ..recall import cache, passages, ranking
 from ..recall.index import ARCHIVED, NOTE, SESSION
 from ..recall.terms import terms
 from ..session import episode
@@ -84,6 +84,8 @@ def _ranked(call: Call, words: list[str]) -> Iterator[Hit]:
         source = cache.open_source(call.root, directory, call.now, ends, is_whole=True, checkout=checkout)
         shelves = {shelf.scope: shelf for shelf in notebook.shelves(call.root, directory, "", call.project.root)}
         scores = ranking.score(source, query, call.now)
+        top = max(scores.values(), default=0.0)
+        scores.update((item.number, item.score * top) for item in passages.rank(source, query, scores))
         for number in ranking.best(source, scores, _EXAMINED):
             record = source.record(number)
             scope, _, slug = record.id.partition("/")
@@ -118,7 +120,7 @@ def _texts(value: Fields) -> list[str]:
     """Every line of text in an episode, what happened first."""
     more = [*value["files_changed"], *value["tags"], str(value.get("branch") or "")]
     more += [task["title"] for task in value["tasks"]]
-    texts = (episode.headline(value), *documents.of_session(value), *more)
+    texts = (episode.headline(value), *passages.of_session(value), *more)
     return [part for text in texts for part in text.split("\n")]
 
 

@@ -9,8 +9,8 @@ from ..base import config, files, neutral, settings
 from ..base.text import cut
 from ..inject.injection import Injection, Part, command_line, load_receipt, tags, units
 from ..recall import cache, passages, ranking
-from ..recall.documents import lines, of_session
 from ..recall.index import ARCHIVED, NOTE, SESSION
+from ..recall.passages import lines, of_session
 from ..recall.terms import TABLES, terms
 from ..session import episode
 from ..session.sessions import day_and_id
@@ -138,7 +138,13 @@ def _entry(run: Run, record: Record, item: Item, told: list[str]) -> Entry:
     value = episode.load(run.project_dir, record.id) if record.kind == SESSION else None
     if value:
         asks, texts = [each["text"] for each in value.get("passages") or () if each["by"] == "user"], of_session(value)
-        for step in _done(run, value["what_remains"]):
+        path = os.path.join(run.project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
+        work = files.load_json(path, {"active_tasks": [{"next_steps": ["text"]}]})
+        tasks = work["active_tasks"] if work else []
+        still = {step for task in tasks for step in task["next_steps"]}
+        is_all = bool(work) and len(tasks) < settings.ACTIVE_TASKS_SHOWN
+        # The steps that it left and that are not open any more would mislead.
+        for step in [step for step in value["what_remains"] if is_all and step not in still and step[-1:] not in "?？"]:
             texts = ["" if step in text and len(text) < 2 * len(step) else text.replace(step, "") for text in texts]
         return Entry(record, texts, item, asks=asks)
     if record.kind == NOTE:
@@ -149,13 +155,3 @@ def _entry(run: Run, record: Record, item: Item, told: list[str]) -> Entry:
         note.scope = scope
         return Entry(record, lines("\n".join(note.body)), item, note.mark(run.root, run.now))
     return Entry(record, [], item)
-
-
-def _done(run: Run, steps: list[str]) -> list[str]:
-    """Those of the steps that a session left that are not open any more; to quote them would mislead."""
-    path = os.path.join(run.project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
-    work = files.load_json(path, {"active_tasks": [{"next_steps": ["text"]}]})
-    if not work or len(work["active_tasks"]) == settings.ACTIVE_TASKS_SHOWN:
-        return []  # there may be more
-    still = {step for task in work["active_tasks"] for step in task["next_steps"]}
-    return [step for step in steps if step not in still and step[-1:] not in "?？"]

@@ -34,8 +34,9 @@ _TEXTS = ["text"]
 _ITEM = {"item": "text", "kind": "text", "files": _TEXTS, "before": "count", "used": "text", "at?": "text"}
 _PART = {"name?": "text", "file?": "text", "lines?": "count", "left_out?": "count"}
 _ENTRY = {"at?": "text", "event?": "text", "why?": "text", "units?": "count", "tokens?": "count", "parts": [_PART]}
+_LISTS = ("own", "seen", "profiles", "recalled")
 SPEC = {
-    **dict.fromkeys(("own?", "seen?", "profiles?", "recalled?"), _TEXTS),
+    **{name + "?": _TEXTS for name in _LISTS},
     "wholes?": {"*": "text"},
     "nonce?": "text",
     "items?": [_ITEM],
@@ -133,13 +134,9 @@ class Receipt:
 
     def __init__(self, value: dict[str, Any]) -> None:
         self.nonce: str = value.get("nonce") or os.urandom(4).hex()  # in the tags of blocks: no record can know it
-        self.own: list[str] = value.get("own") or []
-        self.seen: list[str] = value.get("seen") or []
         self.wholes: dict[str, str] = value.get("wholes") or {}
-        self.profiles: list[str] = value.get("profiles") or []
-        self.recalled: list[str] = value.get("recalled") or []
-        self.items: list[dict[str, Any]] = value.get("items") or []
-        self.log: list[dict[str, Any]] = value.get("log") or []
+        self.own, self.seen, self.profiles, self.recalled = ([*value.get(name, ())] for name in _LISTS)
+        self.items, self.log = [*value.get("items", ())], [*value.get("log", ())]
 
     def restart(self) -> None:
         """The conversation is new or compacted: everything may be injected again."""

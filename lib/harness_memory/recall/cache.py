@@ -44,7 +44,14 @@ class _Cache:
         log = files.read(os.path.join(folder(project_dir), settings.RECALL_LOG), settings.ARCHIVE_MAX_BYTES) or b""
         self.log_bytes = len(log)
         # After the log: a process that merges it into the index removes it last.
-        self.base = _open_index(project_dir)
+        self.base: Segment | None = None
+        path = os.path.join(folder(project_dir), settings.RECALL_INDEX)
+        fd = files.open_plain(path) if files.exists(path) else -1
+        try:
+            self.base = Segment(os.read(fd, _HEADER_BYTES), fd) if fd >= 0 else None
+        except DAMAGE:
+            os.close(fd)  # Windows removes and replaces no open file
+            raise
         self.state: dict[str, Any] = dict(self.base.state) if self.base else {}
         for line in log.split(b"\n") if log else ():
             try:
@@ -208,14 +215,17 @@ def open_source(
     checkout: str = "",
 ) -> Source:
     """Everything in reach of a `checkout`, up to date; a prompt takes in a few until `ends`, `is_whole` all."""
-    try:
+
+    def read() -> Source:
         cache = _Cache(store_root, project_dir, checkout, is_whole=is_whole)
         cache.refresh(now, ends, own)
+        return Source(cache.base, [*cache.recent.values()], cache.dead())
+
+    try:
+        return read()
     except DAMAGE:
         drop(project_dir)
-        cache = _Cache(store_root, project_dir, checkout, is_whole=is_whole)
-        cache.refresh(now, ends, own)
-    return Source(cache.base, [*cache.recent.values()], cache.dead())
+        return read()
 
 
 def drop(project_dir: str) -> None:
@@ -241,18 +251,6 @@ def _note_folders(store_root: str, project_dir: str, checkout: str) -> dict[str,
 
 def folder(project_dir: str) -> str:
     return os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
-
-
-def _open_index(project_dir: str) -> Segment | None:
-    try:
-        fd = files.open_plain(os.path.join(folder(project_dir), settings.RECALL_INDEX))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    try:
-        return Segment(os.read(fd, _HEADER_BYTES), fd)
-    except DAMAGE:
-        os.close(fd)  # Windows removes and replaces no open file
-        raise
 
 
 def _stamp(path: str, *, is_sized: bool = True) -> int:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SESSION, NOTE, ARCHIVED = "session", "note", "archived"
 ASKS = 1
+_TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 MAGIC = b"harness-recall %s.11 %s" % (__version__.encode(), sys.byteorder.encode())
 COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("breadths", "B"))
 BLOBS = ("terms", "postings", "words", "records")
@@ -139,6 +140,7 @@ class Source:
         # How many files each names.
         self.breadths = columns["breadths"].tobytes() + bytes([len(each.record.files) for each in recent])
         self.count = len(self.lengths)
+        self.is_talk = self.breadths.count(0) > (1 - _TALK_SHARE) * self.count
         self.average = sum(self.lengths) / self.count if self.count else 1.0
 
     def holders(self, term: str) -> int:
@@ -160,6 +162,10 @@ class Source:
             )
             self._lists[term] = result
         return self._lists[term]
+
+    def between(self, start: float, end: float) -> list[int]:
+        """The documents of a time."""
+        return [n for n, time in enumerate(self.times) if start <= time <= end and n not in self._dead]
 
     def words(self, number: int) -> bytes:
         if self._base and number < self._first:

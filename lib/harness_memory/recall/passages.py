@@ -1,8 +1,8 @@
-"""Which passages of which documents a prompt is to be handed, and the chance that they are right."""
+"""The passages of a document, which of them a prompt is to be handed, and the chance that they are right."""
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import accumulate, islice
 
 from . import ranking
 from .index import ASKS
@@ -11,14 +11,18 @@ from .terms import code, pack, path_term, stem_term, terms
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from .index import Source
     from .ranking import Query
 
+TEXT_MAX_CHARS = 64 * 1024
+_PASSAGE_CHARS = 160  # sentences of one speaker are joined up to it
+_SAME_CHARS = 40  # what starts like something said is the same
 _EXAMINED = 8  # documents whose passages are compared
 _BEFORE, _AFTER, _NEAR = 0.35, 0.15, 0.2  # of a neighbour's worth: the passage before, after, two away
 _ANSWER = 0.9  # of a question's worth, for the passage after it
-_PASSAGE_WEIGHT = 0.25  # of the best passage, in the order of documents
+_PASSAGE_WEIGHT = (0.25, 1.0)  # of the best passage, in the order of documents of work, and of talk
 # The chance of being right: a logistic function of features that do not grow with the prompt, fitted once.
 _WEIGHTS = {
     "pairs": 7.8,  # neighbouring words of the prompt that stand so in a document
@@ -31,15 +35,49 @@ _WEIGHTS = {
     "first": -2.4,  # it said nothing yet
     "shared": 1.7,  # two of the documents are about one file that few others are about
     "talk": 0.8,  # hardly any document is about files
-    "size": -0.15,  # among many documents more is found by chance, among few less
     "": -0.7,
 }
-_TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
 _UNKNOWN_IN_TALK = 0.6
 _QUESTION_CHARS = 240
 _SCORE_MIN = 0.4  # of the best, to be shown
-_FILES_CHARS = 540
+_FILES_CHARS = 620
+
+
+def of_session(value: dict[str, Any]) -> list[str]:
+    """What an episode says, in passages: what was said and done, then what was decided, learned and left."""
+    said = value.get("passages")
+    joined: list[str] = []
+    before = None
+    for each in said if isinstance(said, list) else ():
+        text, speaker = str(each.get("text") or ""), (each.get("turn"), each.get("by"))
+        if before == speaker and text in joined[-1]:  # a line that announces a list has its first item too
+            continue
+        is_new = speaker != before or text.partition(": ")[0].istitle() or (joined[-1][-1:] == "?" and text[-1:] != "?")
+        if not is_new and len(joined[-1]) + len(text) < _PASSAGE_CHARS:
+            joined[-1] += " " + text
+        else:
+            joined.append(text)
+        before = speaker
+    whole = " ".join(joined)
+    more = [*value["asked"], *lines(value["what_was_done"])]
+    for key in ("commits", "decisions", "rules", "learnings", "errors", "what_remains"):
+        more += [text[len("2026-11-18: ") if key == "rules" else 0 :] for text in map(str, value.get(key) or ())]
+    more += ["`%(failed)s` failed; `%(fixed)s` worked" % fix for fix in value["commands_failed_then_fixed"]]
+    return joined + [text for text in more if text[:_SAME_CHARS] not in whole]
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a Markdown text without their marks; a long one is cut between sentences."""
+    found: list[str] = []
+    for line in text[:TEXT_MAX_CHARS].split("\n"):
+        begun = len(found)
+        for sentence in line.strip().lstrip("-*+>•# ").replace(". ", ".\n").split("\n"):
+            if len(found) > begun and len(found[-1]) + len(sentence) < _PASSAGE_CHARS:
+                found[-1] += " " + sentence
+            elif sentence:
+                found.append(sentence)
+    return found
 
 
 class Item:
@@ -48,9 +86,8 @@ class Item:
     __slots__ = ("files", "number", "passages", "score")
 
     def __init__(self, number: int, score: float, worths: list[float]) -> None:
-        self.number = number
-        self.passages = [(worth, -at) for worth, at in sorted([(w, -at) for at, w in enumerate(worths)], reverse=True)]
-        self.score = score + _PASSAGE_WEIGHT * max(worths, default=0.0)
+        self.number, self.score = number, score
+        self.passages = sorted([(worth, at) for at, worth in enumerate(worths)], key=lambda each: (-each[0], each[1]))
         self.files: list[str] = []
 
 
@@ -58,29 +95,11 @@ def pick(
     source: Source, query: Query, now: float, is_unwanted: Callable[[int], bool] = lambda number: False, limit: int = 3
 ) -> tuple[list[Item], list[str]]:
     """The few documents that a prompt calls for, best first, none when they are likely wrong; more files near them."""
-    scores = ranking.score(source, query, now)
-    wanted = (number for number in ranking.best(source, scores, 2 * _EXAMINED) if not is_unwanted(number))
-    leading = [*islice(wanted, _EXAMINED)]
-    worths = compare(source, query, leading)
-    items = [Item(number, scores[number] / (scores[leading[0]] or 1.0), worths[number]) for number in leading]
-    items.sort(key=lambda item: -item.score)
+    items = rank(source, query, ranking.score(source, query, now), is_unwanted)
     picked = [item for item in items[:limit] if item.score >= _SCORE_MIN * items[0].score]
     if not picked or chance(source, query, picked) < _CHANCE_MIN:
         return [], []
-    weights = _weigh_files(source, query, items)
-    near, left = [], _FILES_CHARS
-    for path in sorted(weights, key=lambda path: -weights[path]):
-        left -= len(path) + 2
-        if left >= 0:
-            near.append(path)
-    for item in picked:
-        held = {*source.record(item.number).files}
-        item.files, near = [path for path in near if path in held], [path for path in near if path not in held]
-    return picked, near
-
-
-def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
-    """The files of the best documents by how many are about them, and by what prompt and session name and change."""
+    # Files by how many of the best documents are about them, and by what prompt and session name and change.
     weights: dict[str, float] = {}
     for item in items:
         paths = source.record(item.number).files
@@ -90,7 +109,24 @@ def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, f
         stem, words = stem_term(path), {*terms(path)}
         weights[path] += 2 * query.named.get(stem, 0.0) + 2 * query.paths.get(path_term(path), 0.0)
         weights[path] += 0.5 * (stem in query.before) + len(words & query.words) / (len(words) or 1)
-    return weights
+    near = sorted(weights, key=lambda path: -weights[path])
+    near = [path for path, end in zip(near, accumulate([len(path) + 2 for path in near])) if end <= _FILES_CHARS]
+    for item in picked:
+        held = {*source.record(item.number).files}
+        item.files, near = [path for path in near if path in held], [path for path in near if path not in held]
+    return picked, near
+
+
+def rank(
+    source: Source, query: Query, scores: dict[int, float], is_unwanted: Callable[[int], bool] = lambda number: False
+) -> list[Item]:
+    """The best documents in the order of what they and their passages tell; their scores are shares of the best."""
+    wanted = (number for number in ranking.best(source, scores, 2 * _EXAMINED) if not is_unwanted(number))
+    leading = [*islice(wanted, _EXAMINED)]
+    worths, weight = compare(source, query, leading), _PASSAGE_WEIGHT[source.is_talk]
+    top = scores[leading[0]] or 1.0 if leading else 1.0
+    items = [Item(n, scores[n] / top + weight * max(worths[n], default=0.0), worths[n]) for n in leading]
+    return sorted(items, key=lambda item: -item.score)
 
 
 def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, list[float]]:
@@ -136,16 +172,15 @@ def foremost(source: Source, query: Query, number: int) -> int:
 def chance(source: Source, query: Query, items: list[Item]) -> float:
     """That earlier work answers the prompt, and that these documents are it."""
     values = features(source, query, items)
-    if values["talk"] and any(source.holders(name) * 2 > source.count for name in _people(query.text)):
+    if source.is_talk and any(source.holders(name) * 2 > source.count for name in _people(query.text)):
         return 1 - _UNKNOWN_IN_TALK * values["unknown"]
     return 1 / (1 + 2.718281828 ** -sum([values[name] * weight for name, weight in _WEIGHTS.items()]))
 
 
 def _people(text: str) -> set[str]:
     """Terms of words that start like a name inside the sentence of a short text."""
-    words = text.split() if len(text) < _QUESTION_CHARS else []
-    inside = [word for before, word in zip(words, words[1:]) if before[-1].isalpha()]
-    inside = [word.strip("?!.,;:'\"").replace("'s", "") for word in inside]
+    words = text.replace("'s", "").split() if len(text) < _QUESTION_CHARS else []
+    inside = [word.strip("?!.,;:'\"") for before, word in zip(words, words[1:]) if before[-1].isalpha()]
     return {term for word in inside if word.istitle() and word.isalpha() for term in terms(word)}
 
 
@@ -174,7 +209,6 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
         "turns": ranking.log(1 + len(earlier)),
         "first": float(not earlier),
         "shared": 1 - min(shares, default=1.0),
-        "talk": float(source.breadths.count(0) > (1 - _TALK_SHARE) * source.count),
-        "size": ranking.log(source.count / 40),
+        "talk": float(source.is_talk),
         "": 1.0,
     }

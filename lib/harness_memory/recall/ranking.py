@@ -27,8 +27,8 @@ _CONTEXT_WEIGHT = 0.5  # of words in this session's earlier prompts and its bran
 _RECENCY_OF_WORK = (1.5, 3.0)  # strength, days
 _RECENCY_OF_WORDS = (0.5, 2000.0)  # of notes, and of sessions that changed no file
 _USUAL_DAYS = 30.0
-_WINDOW_WEIGHT = 0.5  # for a document of the time that the prompt names
 # Of the best score:
+_DAY_WEIGHT, _WINDOW_WEIGHT = 1.0, 0.5  # for a document of the day, or of the longer time, that the prompt names
 _FEEDBACK_WEIGHT = (6.0, 2.0)  # for all the files that the best few share; when this session has files of its own
 _FEEDBACK_TOP = 12
 _FEEDBACK_PATHS = 32
@@ -36,6 +36,7 @@ _SESSION_FILES_WEIGHT = 3.0  # for the very files of this session
 _SESSION_FILES_DECAY = 0.93  # of each file, from the latest back
 _NAMED_WEIGHT = 1.0  # for each file that the prompt names
 _NAMED_BEFORE_WEIGHT = 0.6  # for each that earlier prompts and the last answer name
+_DAY = 86400.0
 _TIME_MARKS = ("yesterday", "last ", "-", "uary", "march", "april", "may", "june", "july", "august", "ember", "ober")
 _TRUNKS = ("main", "master", "develop", "trunk", "HEAD")
 
@@ -123,10 +124,10 @@ def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[st
 
 
 def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> None:
-    """Multiply by a factor that is 1 at `USUAL_DAYS`, so that all kinds stay comparable; favour the time named."""
+    """Multiply by a factor that is 1 at `USUAL_DAYS`, so that all kinds stay comparable; add for the time named."""
     times = source.times
     kinds = (_RECENCY_OF_WORDS, _RECENCY_OF_WORK)
-    recencies = [(strength, 86400 * days, 1 + strength / (1 + _USUAL_DAYS / days) ** 0.5) for strength, days in kinds]
+    recencies = [(strength, _DAY * days, 1 + strength / (1 + _USUAL_DAYS / days) ** 0.5) for strength, days in kinds]
     start, end = 1.0, 0.0
     text = query.text[:1000].lower()
     if any(mark in text for mark in _TIME_MARKS):
@@ -137,8 +138,9 @@ def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> N
         strength, scale, usual = recencies[source.breadths[number] > 0]
         age = max(0.0, now - times[number])
         scores[number] *= (1 + strength / (1 + age / scale) ** 0.5) / usual
-        if start <= times[number] <= end:
-            scores[number] *= 1 + _WINDOW_WEIGHT
+    worth = max(scores.values(), default=0.0) * (_DAY_WEIGHT if end - start < 15 * _DAY else _WINDOW_WEIGHT)
+    for number in source.between(start, end) if start < end else ():
+        scores[number] = scores.get(number, 0.0) + worth
 
 
 def _follow_files(source: Source, scores: Scores, query: Query) -> None:

@@ -6,7 +6,10 @@ from ..base import clock
 
 _DAY = 86400.0
 _TOLD_LATER = 7 * _DAY  # what happened on a day is told in the days after it
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _BEFORE_A_MONTH = ("in", "last", "of", "since", "during", "this", "early", "late", "on", "until", "by")
 _SPANS = {"last week": 7, "last month": 30, "last year": 365}
 _SIGNS = dict.fromkeys(map(ord, ",.;:!?()[]\"'`/"), " ")
@@ -14,20 +17,17 @@ _SIGNS = dict.fromkeys(map(ord, ",.;:!?()[]\"'`/"), " ")
 
 def window(text: str, now: float) -> tuple[float, float]:
     """(first, last) second of the time that a text in lower case names first, or (1, 0)."""
-    words = ["", *text.translate(_SIGNS).split(), "", ""]
-    for at, (before, word, after) in enumerate(zip(words, words[1:], words[2:]), 1):
-        days = 1 if word == "yesterday" else _SPANS.get("%s %s" % (word, after), 0)
-        if days:
-            return now - 2 * days * _DAY, now - days * _DAY / 4
+    words = ["", *text.translate(_SIGNS).split(), "", "", ""]
+    for before, word, after, last in zip(words, words[1:], words[2:], words[3:]):
         if len(word) == 10 and clock.is_day(word):
             return _span(word[:4], word[5:7], word[8:], now)
-        if word in (*_MONTHS, "december"):
-            number = "%02d" % ([*_MONTHS, word].index(word) + 1)
-            year = next((each for each in words[at + 1 : at + 3] if each.isdigit() and len(each) == 4), "")
-            day = next((each for each in (before, after) if each.isdigit() and len(each) < 3), "")
+        if word in _MONTHS:
+            year = next((each for each in (after, last) if each.isdigit() and len(each) == 4), "")
+            day = next((each.zfill(2) for each in (before, after) if each.isdigit() and len(each) < 3), "")
             if year or day or before in _BEFORE_A_MONTH:
-                return _span(year, number, day.zfill(2) if day else "", now)
-    return 1.0, 0.0
+                return _span(year, "%02d" % (_MONTHS.index(word) + 1), day, now)
+    days = 1 if "yesterday" in words else max([_SPANS.get("%s %s" % pair, 0) for pair in zip(words, words[1:])])
+    return (now - 2 * days * _DAY, now - days * _DAY / 4) if days else (1.0, 0.0)
 
 
 def _span(year: str, month: str, day: str, now: float) -> tuple[float, float]:
