@@ -13,13 +13,15 @@ from ..base.text import brief
 _MOST, _READ_CHARS = 12, 8000  # rules of one prompt; characters of its beginning, and as many of its end
 _LEAST, _VETO, _AGAIN = 2.5, -5.0, 2.0  # a rule; a clause that speaks for all; a repetition
 _HEAD_CHARS, _SHORTEST, _LONGEST = 80, 14, 400  # of what leads a line, a clause that stands alone, a sentence
-_QUOTES = ('"', "“", "«", "「", "（", "(")  # or an aside
+_QUOTES, _ENDS = ('"', "“", "«", "「", "（", "("), dict.fromkeys(",;:(—–，：^", " ^ ")  # or asides; where clauses end
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES: list[tuple[str, str]] = globals().get("TABLES", [])  # a hook has them already, see `bundle`
 if not TABLES:
     with open(TABLES_FILE, encoding="utf-8") as _file:
         _rows = [line.partition(" ") for line in _file.read().replace("|\n     ", "|").split("\n")]
-    TABLES = [(name, items) for name, _, items in _rows if name.isalpha() or name[:1] in ("+", "-")]
+    _rows = [row for row in _rows if row[0].isalpha() or row[0][:1] in ("+", "-")]  # with ":": words without blanks
+    _spaced = [row[2] if ":" in row[0] or row[0].isalpha() else " %s " % row[2].replace("|", " | ") for row in _rows]
+    TABLES = [(row[0].rstrip(":"), items) for row, items in zip(_rows, _spaced)]
 _words = {name: items.split("|") for name, items in TABLES if name.isalpha()}
 _spellings = [(" %s " % pair.replace("=", " = ")).split("=") for pair in _words["spellings"]]  # written so, read so
 
@@ -37,10 +39,9 @@ def stated(prompt: str) -> list[str]:
 
 
 def _present(side: str, text: str) -> list[tuple[float, list[str]]]:
-    """The signs that a text holds, with their weights; ":" after a weight: a language without blanks between words."""
-    rows = [(name, items.replace("|", "|" if name[-1] == ":" else " | ")) for name, items in TABLES if name[0] == side]
-    spaced = [(name, items if name[-1] == ":" else " %s " % items) for name, items in rows]
-    return [(float(name.rstrip(":")), [sign for sign in items.split("|") if sign in text]) for name, items in spaced]
+    """The signs that a text holds, with their weights."""
+    rows = [(name, [sign for sign in items.split("|") if sign in text]) for name, items in TABLES if name[0] == side]
+    return [(float(name), signs) for name, signs in rows if signs]
 
 
 def _sentences(prompt: str) -> list[tuple[str, str]]:
@@ -112,8 +113,7 @@ def _normal(text: str, marks: str) -> str:
     """Words in lower case, "^" where a clause begins, "^^" before all, marks behind; what is quoted is "_"."""
     parts = text.lower().replace(". ", " ^ ").replace("“", "`").replace("”", "`").replace('"', "`").split("`")
     parts[1:-1:2] = ["_"] * len(parts[1:-1:2])
-    signs = {**dict.fromkeys(",;:(—–，：^", " ^ "), **dict.fromkeys("'-_.", "")}
-    bare = " %s " % "".join([char if char.isalnum() else signs.get(char, " ") or char for char in "".join(parts)])
+    bare = " %s " % "".join([c if c.isalnum() or c in "'-_." else _ENDS.get(c, " ") for c in "".join(parts)])
     for old, new in _spellings:
         bare = bare.replace(old, new)
     words = [*filter(None, [word.strip(".'") for word in bare.split()])]
@@ -146,7 +146,7 @@ def _marks(text: str, words: list[str]) -> list[str]:
     is_kind = held.isdisjoint(_words["definite"])  # things of a kind, not this one
     marks += ["@norm"] if is_kind and start in _words["work"] and {*words[3:8]} & {*_words["norms"]} else []
     marks += ["@these"] if sum([word in _words["these"] for word in words]) > 1 else []
-    marks += ["@exact"] if sum([any(map(str.isdigit, word)) for word in words]) > 1 else []
+    marks += ["@exact"] if sum([word[-1].isdigit() for word in words]) > 1 else []
     is_plural = any(word[-1] == "s" and word[-2:] not in ("ss", "us", "is") and len(word) > 4 for word in words[3:])
     if is_kind and (is_plural or not held.isdisjoint(_words["universal"])):
         marks += ["@forbids" if start in _words["refusals"] else "@general"]
