@@ -38,6 +38,8 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         is_deep = name in ("rimraf", "del-cli", "tar") or any(f == "/s" or f.startswith(("-r", "--re")) for f in flags)
     for word in dict.fromkeys(words):
         rule = target_rule(word, call, scope, found) if is_deep else _file_rule(word, call, scope, found)
+        if name == "rsync" and rule == "delete.project" and any(".git" in value for _, _, value in given.values):
+            rule = "delete.unknown"  # the history stays
         if rule:
             yield rule, plain(word)
 

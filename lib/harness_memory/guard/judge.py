@@ -147,12 +147,15 @@ class _Judge:
         from . import deletes
 
         is_deep, words = call.given.has("-R,--recursive,/T"), call.given.operands
+        owner, user = "".join(words[:1]).partition(":")[0], self.scope.env.get("USER")
+        is_own = call.program == "chown" and (owner == user or UNKNOWN in owner)
         mode = "".join(words[:1]) if call.program == "chmod" else ""
         is_wide = not set(mode.split(",")).isdisjoint(WORDS["wide-modes"])
         is_setuid = "s" in mode.rpartition("+")[2] or (len(mode) == 4 and mode[0] in "246")
         for word in dict.fromkeys(words[1:]) if call.where != CONTAINER else ():
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
             is_ours = paths.is_within(path, self.scope.places[1])
+            is_ours = is_ours or (is_own and paths.home_relative(path, self.scope) == "~")
             is_root = deletes.is_place(path, self.scope) or paths.is_system(path)
             if is_root and not is_ours and (is_deep or is_wide):
                 is_core = path.count("/") < 2 and path not in ("/opt", "/srv", "/mnt", "/media")
@@ -301,6 +304,8 @@ class _Judge:
                 is_against = is_against or (kind == "o" and rule == paths.SECRET)
             else:
                 is_inside = call.where == CONTAINER and rule.startswith(("path.system", "path.startup"))
+                is_inside = is_inside or (call.where != "" and rule.startswith("self."))
+                rule = paths.SENSITIVE if call.where == CONTAINER and rule == paths.SECRET else rule
                 is_against = bool(rule) and not is_inside and not self.is_excused(rule, kind, call)
             if is_against:
                 yield rule, plain(word)
@@ -310,7 +315,7 @@ class _Judge:
         if kind == "d":
             return rule in (paths.SENSITIVE, paths.ENV, "path.env-write")
         if rule not in (paths.ENV, paths.SENSITIVE):
-            return False
+            return call.program in WORDS["searchers"] and call.args[:1] == ["^\\["]  # the names of sections
         if call.is_kept:
             return not any(_carries_unknown(each) for each in self.found.calls)
         is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
