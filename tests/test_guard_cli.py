@@ -170,19 +170,15 @@ def test_a_broken_rule_file_is_reported_everywhere(world: World, content: Any, m
     assert (text.startswith("DEGRADED: "), message in text) == (True, True)
 
 
-def test_a_start_reports_a_broken_rule_file_and_records_it_once_a_day(world: World) -> None:
+def test_a_start_reports_a_broken_rule_file_and_records_it(world: World) -> None:
     path = write_rules(world.root, "{nope")
     for _ in range(2):
         session = support.Session(world.repo, world.home)
         result = support.run_hook("session_start", session.start(), home=world.home, env=session.environment())
         assert str(path) in result.json["systemMessage"]
         assert str(path) in result.context
-    assert [(event["event"], str(path) in event["reason"]) for event in events(world)] == [("guard_degraded", True)]
-    (mark,) = (world.root / "health" / "degraded").iterdir()
-    os.utime(str(mark), (1, 1))
-    session = support.Session(world.repo, world.home)
-    support.run_hook("session_start", session.start(), home=world.home, env=session.environment())
-    assert [event["seq"] for event in events(world)] == [1, 2]
+    recorded = [(event["event"], str(path) in event["reason"]) for event in events(world)]
+    assert recorded == [("guard_degraded", True)] * 2
 
 
 # test and status ---------------------------------------------------------------------------------

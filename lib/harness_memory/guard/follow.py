@@ -110,10 +110,6 @@ def _shell(shell: Shell, call: Call) -> None:
         _script(shell, _fed_files(call), call)
 
 
-def _sourced(shell: Shell, call: Call) -> None:
-    _script(shell, call.args, call)
-
-
 def _fed_files(call: Call) -> list[str]:
     """The files on standard input: `< x`, `cat x |`"""
     piped = [word for each in call.sources()[:1] if each.program == "cat" for word in each.given.operands]
@@ -266,7 +262,7 @@ def _creates(shell: Shell, call: Call) -> None:
 _SPECIAL = {
     **dict.fromkeys(("find", "fd", "fdfind"), _found),
     **dict.fromkeys(("xargs", "parallel"), _fed),
-    **dict.fromkeys(("source", "."), _sourced),
+    **dict.fromkeys(("source", "."), lambda shell, call: _script(shell, call.args, call)),
     **dict.fromkeys(_MAKEFILES, _recipes),
     "git": _git,
 }

@@ -71,10 +71,3 @@ def shown(call: Call) -> list[str]:
         return []
     words = args[args.index("--") + 1 :] if "--" in args else call.given.operands[2 if verb == "grep" else 1 :]
     return [word.rpartition(":")[2] for word in words]
-
-
-def checked_out(cwd: str) -> str:
-    from ..project import git
-
-    repo = git.find(cwd)[1] if cwd.startswith("/") or cwd[1:2] == ":" else None
-    return git.branch(repo) if repo else ""

@@ -134,8 +134,11 @@ class _Judge:
         from . import gitrules
 
         branch = call.branch
-        if call.verb()[0] == "push" and not branch:
-            branch = gitrules.checked_out(call.cwd)
+        if call.verb()[0] == "push" and not branch and (call.cwd[:1] == "/" or call.cwd[1:2] == ":"):
+            from ..project import git
+
+            repo = git.find(call.cwd)[1]
+            branch = git.branch(repo) if repo else ""
         rule = gitrules.rule_for(call, self.policy.protected if self.policy else gitrules.PROTECTED, branch)
         if rule:
             yield rule, call.line()

@@ -53,8 +53,13 @@ class Policy:
         self.problems: list[str] = []
 
     def tier(self, rule: str) -> str:
-        own = self.tiers.get(rule)
-        return own or (rules.tier_in(self.profile, rule) if rule in rules.RULES else rules.ASK)
+        if rule in self.tiers:
+            return self.tiers[rule]
+        tier = rules.RULES[rule][0] if rule in rules.RULES else rules.ASK
+        base = tier.rstrip("+-")
+        if self.profile == "strict" and tier[-1] == "+":
+            return rules.DENY if base == rules.ASK else rules.ASK
+        return rules.LOG if self.profile == "relaxed" and tier == "ask-" else base
 
     def text(self, rule: str) -> tuple[str, str]:
         """Reason and remedy."""
@@ -165,23 +170,13 @@ def files(root: str, project: str) -> tuple[tuple[str, bool], ...]:
 
 
 def report(root: str, launch_dir: str, project_dir: str, session: str, now: float) -> list[str]:
-    """What is wrong with the rule files of a session here; recorded in the audit trail once a day.
-
-    <root>/health/degraded/<hash of the problem>   empty; its time is when that was last recorded
-    """
+    """What is wrong with the rule files of a session here, as the audit trail now has it too."""
     from ..audit import trail
     from ..base import health
-    from ..base.text import hexdigest
-    from .allowance import clear
 
     problems = load(root, launch_dir).problems
-    folder = "/".join((root, settings.HEALTH_DIR, "degraded"))
     with health.noted(root, "guard"):
-        clear(folder, settings.DAY_SECONDS)
         for problem in problems:
-            mark = folder + "/" + hexdigest(problem)[:16]
-            if not store.exists(mark):
-                fields = {"event": "guard_degraded", "reason": problem, "session": session}
-                trail.append(project_dir, fields, now, settings.GUARD_LOCK_SECONDS)
-                store.touch(mark)
+            fields = {"event": "guard_degraded", "reason": problem, "session": session}
+            trail.append(project_dir, fields, now, settings.GUARD_LOCK_SECONDS)
     return problems

@@ -13,13 +13,3 @@ TABLES: dict[str, list[str]] = globals().get("TABLES") or {
     for name, *fields in [row.split("|") for row in table(TABLES_FILE)]
 }
 RULES = TABLES  # id: tier, reason, remedy
-
-
-def tier_in(profile: str, rule: str) -> str:
-    tier = RULES[rule][0]
-    base = tier.rstrip("+-")
-    if profile == "relaxed" and tier == "ask-":
-        return LOG
-    if profile == "strict" and tier[-1] == "+":
-        return DENY if base == ASK else ASK
-    return base
