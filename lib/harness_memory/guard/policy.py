@@ -40,7 +40,7 @@ OF_PROJECT = "rule of this repository"
 
 
 class Policy:
-    __slots__ = ("custom", "lists", "problems", "profile", "protected", "texts", "tiers", "unattended")
+    __slots__ = ("custom", "problems", "profile", "protected", "texts", "tiers", "unattended")
 
     def __init__(self) -> None:
         self.profile = "normal"
@@ -48,7 +48,6 @@ class Policy:
         self.texts: dict[str, tuple[str, str]] = {}
         self.custom: list[dict[str, Any]] = []
         self.protected = PROTECTED
-        self.lists: dict[str, list[str]] = {}
         self.unattended = rules.DENY
         self.problems: list[str] = []
 
@@ -124,7 +123,6 @@ class Policy:
             else:
                 self.tiers[rule] = tier
         for key, (rule, accesses) in _LISTS_OF_PATHS.items():
-            self.lists.setdefault(key, []).extend(valid.get(key, []))
             self.custom += [{"id": rule, "match": {"path": path, "access": accesses}} for path in valid.get(key, [])]
         branches = tuple(valid.get("protected_branches", ()))
         self.protected = (*self.protected, *branches) if only_tighten else branches or self.protected
