@@ -40,6 +40,8 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         rule = target_rule(word, call, scope, found) if is_deep else _file_rule(word, call, scope, found)
         if name == "rsync" and rule == "delete.project" and any(".git" in value for _, _, value in given.values):
             rule = "delete.unknown"  # the history stays
+        if name == "mv" and words == given.operands[:-1] and rule in ("", "delete.inside"):
+            rule = "service.delete"  # mv data.db /dev/null
         if rule:
             yield rule, plain(word)
 

@@ -289,7 +289,8 @@ class _Judge:
             return False
         is_folder = "." not in target.strip(".")
         place = paths.absolute(words[-1], call.cwd, self.scope)
-        return paths.is_env(target) or (is_folder and not paths.is_temporary(place, self.scope))
+        is_open = paths.is_temporary(place, self.scope) or not set(WORDS["served"]).isdisjoint(place.split("/"))
+        return paths.is_env(target) or (is_folder and not is_open)
 
     def one(self, kind: str, word: str, call: Call) -> Found:
         if not word or word in WORDS["devices"] or word.startswith("/dev/fd/"):
