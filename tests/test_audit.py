@@ -51,7 +51,7 @@ def test_a_line_is_json_with_the_hash_of_its_bytes_and_of_the_line_before(tmp_pa
         previous = event.pop("hash")
         assert previous == hashlib.sha256(json.dumps(event, ensure_ascii=False).encode()).hexdigest()
         assert {**event, **FIELDS} == event
-    assert trail.head(str(tmp_path)) == "3:" + previous == "3:" + hashes[-1]
+    assert trail.next_head(str(tmp_path), "") == "3:" + previous == "3:" + hashes[-1]
     write(tmp_path, 0)  # a clock set back: the trail goes on in the later month
     assert [event["ts"][:7] for event in trail.events(str(tmp_path))] == ["2026-09", "2026-09", "2026-10", "2026-09"]
     assert state(tmp_path) == ("", 4, 0)
@@ -104,7 +104,7 @@ def test_a_changed_byte_never_goes_unnoticed(tmp_path: Path) -> None:
     write(tmp_path, 0, 0)
     path = tmp_path / "SECURITY" / SEPT
     data = path.read_bytes()
-    heads = {"x": trail.head(str(tmp_path))}
+    heads = {"x": trail.next_head(str(tmp_path), "")}
     for at in range(0, len(data), 7):
         path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
         assert state(tmp_path, heads)[0], at
@@ -113,7 +113,7 @@ def test_a_changed_byte_never_goes_unnoticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("is_continued", [False, True])
 def test_a_cut_end_shows_in_the_heads_that_sessions_saw(tmp_path: Path, is_continued: bool) -> None:
     write(tmp_path, 0, 0, 0)
-    heads = {"0a1b2c3d": trail.head(str(tmp_path)), "older": ""}
+    heads = {"0a1b2c3d": trail.next_head(str(tmp_path), ""), "older": ""}
     assert state(tmp_path, heads) == ("", 3, 0)
     path = tmp_path / "SECURITY" / SEPT
     path.write_bytes(path.read_bytes().splitlines(True)[0])
@@ -151,7 +151,7 @@ def test_episodes_keep_the_head_and_no_later_one_that_did_not_grow_from_it(life:
     project = life.project
     write(project, 0, 0)
     life.turn("Add tests", "Added the tests.", "b.py")
-    head = trail.head(str(project))
+    head = trail.next_head(str(project), "")
     assert life.episode["audit_head"] == head
     assert list(episode.audit_heads(str(project)).values()) == [head]
     path = project / "SECURITY" / SEPT

@@ -78,20 +78,15 @@ def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> 
     return Lock(path, wait_seconds, "another process holds the lock of the audit trail")
 
 
-def head(project_dir: str) -> str:
-    """`<seq>:<hash>` of the last whole event; "" when there is none."""
-    seq, digest = _end(project_dir)
-    return "%d:%s" % (seq, digest) if seq else ""
-
-
 def next_head(project_dir: str, before: str) -> str:
-    """The head to keep after `before`: the latest, unless the trail does not show that it grew from that."""
+    """The head to keep after `before`: `<seq>:<hash>` of the last whole event, if the trail shows that it grew."""
     try:
         ends = [files.read_part(path, settings.AUDIT_TAIL_BYTES, from_end=True) for path in paths(project_dir)[-2:]]
         is_grown = not before or before.partition(":")[2].encode("utf-8", "replace") in b"".join(ends)
-        return (head(project_dir) if is_grown else "") or before
+        seq, digest = _end(project_dir) if is_grown else (0, "")
     except OSError:
         return before
+    return "%d:%s" % (seq, digest) if seq else before
 
 
 def events(project_dir: str) -> Iterator[dict[str, Any]]:

@@ -8,26 +8,18 @@ from __future__ import annotations
 
 from .text import one_line
 
-_ROLES = ("system", "human", "user", "assistant", "developer", "tool", "claude", "claude code", "ai", "agent", "model")
-# What makes a sentence an order to the model.
-_ORDERS = """
-    new_instructions: you_are_now you_must system_prompt do_not_tell_the_user run_this_now
-    run_this_command run_the_following execute_this_now execute_this_command execute_the_following
-"""
-# Words for "ignore" or "do not tell", and for "instruction" or "user", that do so together.
-_IGNORE = """
-    ignor disregard forget override vergiss missacht oubli olvid esqueç dimentic игнорир забудь 忽略 无视 無視 忘れ 무시
-    تجاهل verschweig sag_nicht ne_dis no_le_digas não_diga не_говори 不要告诉
-"""
-_OBJECT = """
-    instruc instruç istruzion anweisung consigne previous utilisateur usuario usuário benutzer nutzer инструкц указани
-    пользоват 指示 指令 用户 ユーザー 지시 تعليمات
-"""
-_SHELLS = frozenset("sh bash zsh dash fish sudo python python3 node perl ruby iex eval source".split())
+TABLES_FILE = __file__[: -len(".py")] + ".txt"
+TABLES = globals().get("TABLES")  # a hook has them already, see `bundle`
+if not TABLES:
+    from .tables import read
+
+    _tables = read(TABLES_FILE)
+    _orders = [[[word.replace("_", " ") for word in words.split()] for words in row] for row in _tables["orders"]]
+    TABLES = frozenset(_tables["roles"][0][0].split()), _orders
+_ROLES, _ORDERS = TABLES
 # Letters of other scripts, and the Latin ones that they look like.
 _LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡ", "aeopcyxijshdrnuaeiknoptyxvwg")
-_FETCHES = ("://", "curl ", "wget ", "iwr ", "irm ")
-_WORDS = [[word.replace("_", " ") for word in words.split()] for words in (_IGNORE, _OBJECT, _ORDERS)]
+_SIGNS = str.maketrans(",،、]", "::::")  # what stands after a role, as a colon
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
 _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the words of a line
 
@@ -46,24 +38,15 @@ def line(text: str) -> str:
         command, blank, rest = bare.rstrip("`").partition(" ")
         return before.rstrip("`") + "`%s`" % command + blank + rest
     plain, said = _folded(text).lower(), _folded(bare).lower().translate(_LOOKALIKES)
-    plain += "" if plain.isascii() else " " + plain.translate(_LOOKALIKES)
-    name, sign, _ = said.replace(",", ":", 1).partition(":")  # a role speaks, or is spoken to
-    is_role = bool(sign) and name.strip(_MARKERS) in _ROLES
-    has_verb, has_object, is_order = (any(word in plain for word in words) for words in _WORDS)
-    if is_role or is_order or (has_verb and has_object) or _is_fed(plain):
+    plain = " %s " % (plain if plain.isascii() else plain + " " + plain.translate(_LOOKALIKES))
+    plain = plain.replace("`", " ").replace("/bin/", " ").replace("/usr ", " ").replace("|", "| ").replace("  ", " ")
+    name, sign, _ = said.translate(_SIGNS).partition(":")  # a role speaks, or is spoken to
+    words = name.strip(_MARKERS).replace(" code", "").split()
+    is_role = bool(sign) and 0 < len(words) < 3 and words[-1] in _ROLES
+    is_order = any(all(any(word in plain for word in row) for row in group) for group in _ORDERS)
+    if is_role or is_order:
         return before + "(quoted from a record) " + bare
     return text
-
-
-def _is_fed(plain: str) -> bool:
-    """Whether something from the network goes to a shell: `curl x | sh`, `bash -c "$(curl x)"`."""
-    if not any(each in plain for each in _FETCHES):
-        return False
-    piped = [part.split()[:1] for part in plain.replace("`", "").split("|")[1:]]
-    if any(word and word[0].rpartition("/")[2] in _SHELLS for word in piped):
-        return True
-    is_inner = any(mark + each in plain for mark in ("$(", "<(", "iex (") for each in _FETCHES[1:])
-    return is_inner and not _SHELLS.isdisjoint(plain.replace("`", " ").replace("/", " ").split())
 
 
 def one_line_of(text: str) -> str:

@@ -23,9 +23,8 @@ MARK = settings.REDACTED
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _ALNUM = frozenset(_LETTERS)
 # What no token contains becomes a blank; `/` too, or every path would be a word.
-_AROUND = bytes(range(256)).translate(None, _LETTERS.encode() + b"-_.~+")
-_SPLIT = bytes.maketrans(_AROUND, b" " * len(_AROUND))
-_TOKEN_MIN_CHARS, _BODY_MIN_CHARS = 16, 10
+_SPLIT = bytes([code if code in _LETTERS.encode() + b"-_.~+" else 32 for code in range(256)])
+_PARTS = bytes.maketrans(b"-_.", b"   ")
 _HEX = b"0123456789abcdef-."
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
@@ -34,19 +33,20 @@ if not TABLES:
     from .tables import read
 
     _tables = read(TABLES_FILE)
+    _rules: dict[str, Any] = {}  # by the second literal, which most of them share
     for _row in _tables["rules"]:
         for _name, _pattern in _tables["pieces"]:
             _row[2] = _row[2].replace("<%s>" % _name, _pattern)
-    _rules: dict[str, Any] = {}  # by the second literal, which most of them share
-    for _row in _tables["rules"]:
         for _head in filter(None, _row[1].split("|")):
             _rules.setdefault(_head.partition("&")[2], []).append((_head.partition("&")[0], tuple(_row)))
-    _names = [
-        {word.replace("+", " "): kind for kind, words in _tables[name] for word in words.split()}
-        for name in ("names", "names beyond ASCII")
-    ]
-    TABLES = _rules, [tuple(row) for row in _tables["urls"]], *_names
-_RULES, _URLS, _NAMES, _NAMES_BEYOND_ASCII = TABLES
+    TABLES = (
+        _rules,
+        *(
+            {word.replace("+", " "): kind for kind, words in _tables[name] for word in words.split()}
+            for name in ("names", "names beyond ASCII")
+        ),
+    )
+_RULES, _NAMES, _NAMES_BEYOND_ASCII = TABLES
 _OTHER = ("by", "buy", "com", "sur", "tres", "under", "over", "mon", "tur", "hot")  # words that only end like a name
 _AFTER_NAME = (*" \t\n\"'`\\]?*0123456789_=:>：,(",)
 
@@ -68,10 +68,13 @@ def redact(text: str) -> str:
 def _spans(text: str) -> Iterator[Span]:
     """The secrets of a text, those that are known by their own form first."""
     rows = [row for other, heads in _RULES.items() if other in text for head, row in heads if head in text]
-    if "@" in text and any("@" in rest[:1024].partition("/")[0] for rest in text.split("://")[1:]):
-        rows += _URLS
     words = text.encode("utf-8", "surrogatepass").translate(_SPLIT).split()
-    words = [word for word in words if len(word) >= _TOKEN_MIN_CHARS and word.strip(_HEX) and _has_body(word)]
+    words = [word for word in words if len(word) > 15 and word.strip(_HEX)]
+    words = [
+        word  # with a part that is long, and neither a word nor a number
+        for word in words
+        if any(len(part) > 9 and not part.isalpha() and not part.isdigit() for part in word.translate(_PARTS).split())
+    ]
     if words:
         from .secret import tokens
 
@@ -88,8 +91,7 @@ def _spans(text: str) -> Iterator[Span]:
             at = lower.find(name)
             while at >= 0:
                 end = at + len(name)
-                is_name = text[end : end + 1] in _AFTER_NAME and _ends_name(text, at, end)
-                if is_name or names is not _NAMES:
+                if names is not _NAMES or (text[end : end + 1] in _AFTER_NAME and _ends_name(text, at, end)):
                     from .secret import assignment
 
                     span = assignment(text, at, end, kind)
@@ -97,12 +99,6 @@ def _spans(text: str) -> Iterator[Span]:
                         yield span
                         end = span[1]
                 at = lower.find(name, end)
-
-
-def _has_body(word: bytes) -> bool:
-    """Whether a part of it is long, and neither a word nor a number."""
-    parts = word.replace(b"-", b"_").replace(b".", b"_").split(b"_")
-    return any(len(part) >= _BODY_MIN_CHARS and not part.isalpha() and not part.isdigit() for part in parts)
 
 
 def redact_tree(value: Any, names: tuple[str, ...] = ()) -> Any:

@@ -17,34 +17,21 @@ if not TABLES:
     from .tables import read
 
     _tables = read(TABLES_FILE)
-    TABLES = {name: [word for row in rows for word in row[-1].split()] for name, rows in _tables.items()}
-    TABLES["prefixes"] = {head: kind for kind, heads in _tables["prefixes"] for head in heads.split()}
-_HEADS: dict[str, str] = TABLES["prefixes"]
-_IDS, _MASKS, _REFERENCES = (tuple(TABLES[name]) for name in ("ids", "masks", "references"))
-_HARMLESS, _FAULTS, _WORDS = (frozenset(TABLES[name]) for name in ("harmless", "faults", "vocabulary"))
+    TABLES = {name: frozenset([word for row in rows for word in row[-1].split()]) for name, rows in _tables.items()}
+    for _name in ("prefixes", "keys"):
+        TABLES[_name] = {word: kind for kind, words in _tables[_name] for word in words.split()}
 _PAIRS = frozenset([letters[0] + letter for letters in TABLES["pairs"] for letter in letters[1:]])
 
 _NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
 _TOKEN_CHARS = _NAME_CHARS | frozenset("+/=")
 _HEX = "0123456789abcdef"
-_TOKEN = _TOKEN_CHARS | frozenset("~%")
 _SIGNS = {"=": "=", ":": ":", "：": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
-_NAME_TAIL = (*_QUOTES, "\\", "]", "?", "*", *"0123456789")
 _ENTRY = ("value=", "value:", 'value":', "value':", "default =", "default:")
 _AROUND = "\"'`()[]<>,;.:|*"  # a word in a sentence
 _CODE_SIGNS = frozenset("=(){}<>[],/\\")
-_LINKS = ("is", "ist", "lautet", "est", "es", "to", "was", "jest", "je")  # between a name and its value in a sentence
-_LINKS_GLUED = ("は", "是", "为", "為", "는", "은", "：")
-_VALUE_MAX_CHARS = 4096
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
 _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
-_WEAK = ("key", "auth", "credential", "pat")  # names of much that is no secret: the value must look like one
-_KEYS = {
-    **dict.fromkeys(("api", "auth"), "api-key"), **dict.fromkeys(("access", "account"), "access-key"),
-    **dict.fromkeys(("secret", "signing", "encryption", "master", "app"), "secret-key"), "private": "private-key",
-}  # fmt: skip
-_TELLING = frozenset(("password", "passwd", "secret", "token", "key", "credential", "credentials", "auth"))
 _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
 
 
@@ -55,61 +42,73 @@ def places(text: str, rows: Iterable[tuple[str, str, str]]) -> Iterator[Span]:
     for kind, _, pattern in rows:
         for match in re.finditer(pattern, text):
             first, last = match.span(match.lastindex or 0)
-            if kind == "secret" and "\n" in text[first:last]:  # the entries of a Kubernetes secret
-                for entry in re.finditer(r": +[\"']?(?!\|)([^\s\"'{$]{4,})", text[first:last]):
-                    yield first + entry.start(1), first + entry.end(1), kind
-            elif not _is_harmless(kind, text[first:last]):
+            if match.lastindex == 2:  # a Kubernetes secret, a column below a name
+                cells = r"(?m)^(?:[^|\n]*\|){%d}[ `]*([^|\n]+?)[ `]*(?=\|)" % match[1].count("|")
+                entries = cells if kind == "password" else r": +[\"']?(?!\|)([^\s\"'{$]{4,})"
+                for entry in re.finditer(entries, text[first:last]):
+                    if is_secret(entry[1], quoted=False, strict=kind == "secret", kind=kind):
+                        yield first + entry.start(1), first + entry.end(1), kind
+                continue
+            secret = text[first:last]
+            is_harmless = secret.replace("_", "").isalpha() and secret.islower() and (len(secret) < 7 or "_" in secret)
+            is_harmless = (
+                is_harmless or stands_in(secret) or text[max(0, first - 80) : first].rpartition("/")[2] == secret + ":"
+            )
+            if kind == "cookie":  # `sid=abcdef123456` opens something, `theme=dark` does not
+                values = [part.partition("=")[2] for part in secret.split(";") if " " not in part.strip()]
+                is_harmless = not any(len(value) >= 10 and _digits(value) > 1 for value in values)
+            elif kind in ("webhook", "token"):
+                is_harmless = not _is_random(secret, 20) and (kind == "token" or _digits(secret) < 5)
+            elif kind not in ("password", "secret"):
+                is_harmless = "EXAMPLE" in secret or (kind == "authorization" and (is_harmless or _is_code(secret)))
+            if not is_harmless:
                 yield first, last, kind
-
-
-def _is_harmless(kind: str, secret: str) -> bool:
-    if kind == "cookie":  # `sid=abcdef123456` opens something, `theme=dark` does not
-        values = [part.partition("=")[2] for part in secret.split(";")]
-        return not any(len(value) >= 10 and sum(c.isdigit() for c in value) > 1 for value in values)
-    if kind == "webhook":
-        return sum(c.isdigit() for c in secret) < 5
-    if kind == "token":
-        return not _is_random(secret, 20)
-    if kind in ("password", "secret", "authorization"):
-        return stands_in(secret)
-    return "EXAMPLE" in secret
 
 
 def tokens(text: str, words: list[str]) -> Iterator[Span]:
     """Tokens by their own form: what a vendor begins them with, random parts with a dot, or one after a short name."""
-    line = " ".join(words)
-    heads = [(head, kind) for head, kind in _HEADS.items() if head in line]
+    heads = [(head, kind) for head, kind in TABLES["prefixes"].items() if head in text]
     at = 0
     for word in words:
         at = text.index(word, at)
         start, end = at + (text[at - 1 : at] == "\\"), at + len(word)  # an escaped character ends the word before it
-        if "sha" not in text[max(0, at - 8) : at]:  # not a hash, as package managers list them
-            spans = (_vendor_token(text, start, end, head, kind) for head, kind in heads)
-            yield from [span for span in spans if span] or _random_words(text, start, end)
+        is_hash = "sha" in text[max(0, at - 8) : at]  # as package managers list them
         at = end
-
-
-def _vendor_token(text: str, start: int, end: int, head: str, kind: str) -> Span | None:
-    is_first = head.isalnum() or len(head) < 4
-    first = text.find(head, start, start + len(head) if is_first else end)
-    last = body = first + len(head)
-    while text[last : last + 1] in _TOKEN_CHARS:
-        last += 1
-    last -= text[last - 1] == "."
-    value = text[body:last]
-    is_typed = not is_first and value.isalnum() and not value.isalpha()  # by hand
-    is_random = len(value) >= (20 if is_first else 16) and (is_typed or _surprises(value) * 3 >= len(value))
-    return (first, last, kind) if first >= 0 and is_random and "EXAMPLE" not in value else None
+        for head, kind in [] if is_hash else heads:
+            is_first = head.isalnum() or len(head) < 4
+            first = text.find(head, start, start + len(head) if is_first else end)
+            if first < 0:
+                continue
+            last = body = first + len(head)
+            while text[last : last + 1] in _TOKEN_CHARS:
+                last += 1
+            last -= text[last - 1] == "."
+            value = text[body:last]
+            is_random = _surprises(value) * 3 >= len(value) or (not is_first and value.isalnum())  # typed by hand
+            is_code = len(head) < 3 and (text[first - 1 : first] in ("/", "+") or not value.isalnum())  # `s.name(`
+            is_long = len(value) >= (20 if is_first else 16) and "EXAMPLE" not in value
+            if is_long and is_random and not is_code:
+                yield first, last, kind
+                is_hash = True
+        if not is_hash:
+            yield from _random_words(text, start, end)
 
 
 def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
-    word = text[start:end]
+    word, before = text[start:end], text[max(0, start - 6) : start]
+    extension = word.rpartition(".")[2]
+    is_file, is_host = extension.islower() and len(extension) < 5, before.endswith("//") and text[end : end + 1] != "@"
+    is_outline = sum(c.isalpha() for c in word) * 4 < len(word)  # of SVG
+    if is_file or is_host or is_outline or before.rstrip("\"': =").lower().endswith("id"):
+        return
     parts = word.replace("-", "_").replace(".", "_").split("_")
     names = 0
     while names < len(parts) and parts[names].islower() and (parts[names].isalpha() or len(parts[names]) < 5):
         names += 1
     name, body, longest = parts[0], "_".join(parts[names:]), max(parts, key=len)
-    is_named = names > 0 and name.isalpha() and len(name) > 1 and name not in _IDS and bool(longest.strip(_HEX))
+    is_named = (
+        names > 0 and name.isalpha() and len(name) > 1 and name not in TABLES["ids"] and bool(longest.strip(_HEX))
+    )
     if sum(_is_random(part, 14) for part in word.split(".")) > 1 and word.count("-") * 10 < len(word):
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
     elif is_named and text[end : end + 1] not in ("/", "+", "=") and _is_random(longest, 12) and _is_random(body, 28):
@@ -125,71 +124,74 @@ def _surprises(value: str) -> int:
     )
 
 
-def named(name: str, kind: str) -> str:
-    """The kind of a secret under a whole name; "" if the name is of something else."""
-    words = _words(name.rpartition(".")[2])
-    if (kind in ("key", "token") and not _HARMLESS.isdisjoint(words)) or not _FAULTS.isdisjoint(words):
-        return ""
-    if kind != "key":
-        return kind
-    stem = words[-2] if words[-1] == "key" and len(words) > 1 else words[-1][:-3]
-    stem = "api" if words[0] == "x" else stem  # a header
-    return next((known for head, known in _KEYS.items() if stem.endswith(head)), kind)
-
-
 def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     """The secret assigned to the name whose last word is `text[at:end]`, if there is one."""
     key_at, furthest = at, max(0, at - 64)
     while key_at > furthest and text[key_at - 1] in _NAME_CHARS:
         key_at -= 1
     name, before = text[key_at:end], text[max(0, key_at - 10) : key_at].lower()
-    kind = named(name, kind)
-    is_part = before[-1:] == text[end : end + 1] == ":"  # of an ARN
-    if not kind or is_part or before.endswith((MARK, "::")):
+    if kind == "key" and len(name) == 3 and before[-1:] == " ":  # "Secret Key: "
+        word = (text[furthest:key_at].split() or [""])[-1]
+        name = word + "_key" if word.isalpha() else name
+    words = _words(name.rpartition(".")[2])
+    stem = words[-2] if words[-1] == "key" and len(words) > 1 else words[-1][:-3]
+    is_harmless = kind in ("key", "token") and not TABLES["harmless"].isdisjoint([*words, stem])
+    if kind == "key":
+        stem = "api" if name[:2].lower() == "x-" else stem  # a header
+        kind = next((known for head, known in TABLES["keys"].items() if stem.endswith(head)), kind)
+    is_part = before[-1:] + text[end : end + 1] in ("::", "[]")  # of an ARN, a subscript
+    if is_harmless or not TABLES["faults"].isdisjoint(words) or is_part or before.endswith((MARK, "::")):
         return None
     sign, start = _separator(text, end, is_foreign=not name.isascii())
     option = name.startswith("-")
     if not sign and not (option and start > end):
-        return _in_sentence(text, start, name, kind)
+        is_class = name.isalnum() and name[0].isupper() and not name.isupper() and len(_words(name)) > 1
+        return None if is_class else _in_sentence(text, start, name, kind)
     is_glued = text[start - 1] == "="
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&", ";")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _STOPS)
-    if (sign == ">" and not text.startswith("</", last)) or (sign == "==" and not quoted):
+    is_compared = sign == "==" and (not quoted or " " in text[first:last])
+    is_value = (
+        before.endswith((".svg?", "=")) and sign in "=:" and not quoted and before[-1] != sign
+    )  # `[type=password]:`
+    if is_compared or is_value or (sign == ">" and not text.startswith("</", last)):
         return None
-    is_option = option and (is_glued or last - first >= 10)
-    strict = is_env or is_query or is_option
+    strict = is_env or is_query or (option and (is_glued or last - first >= 10))
     value = text[first : last + (not quoted and text[last : last + 1] == "(")]
     is_type = sign == ":" and (text[last : last + 1] == "<" or text[last : last + 2] in (";", ";\n"))
-    is_number = value.isdigit() and text[end : end + 1] in _QUOTES  # a password would be quoted
-    if (sign == ":" and name == "key" and not value.strip(_HEX)) if quoted else is_type or is_number:  # an element's
+    is_count = text[end : end + 1] in _QUOTES or (sign == "=" and not is_glued and len(value) < 6)
+    is_type = is_type or (option and value.isupper() and "_" in value) or (is_count and value.isdigit())
+    if (sign == ":" and name == "key" and not value.strip(_HEX)) if quoted else is_type:  # an element's key
         return None
-    if kind in _WEAK and not _is_random(value, 20) and (is_glued or kind != "credential"):
-        is_long = len(value) >= 12 and any(c.isdigit() for c in value)
+    if kind in TABLES["weak"] and not _is_random(value, 20) and (is_glued or kind != "credential"):
+        is_long = len(value) >= 12 and _digits(value) > 0
         return (first, last, kind) if (is_env or is_query) and is_long and not stands_in(value) else None
     if is_secret(value, quoted=quoted, strict=strict, kind=kind):
         return first, last, kind
-    is_call = value.endswith("(") or sign == ":"
+    is_call = value.endswith("(") or sign == ":" or text.startswith("[]byte(", first)
     return _in_sentence(text, start, name, kind) if is_call and not quoted else None
 
 
 def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
     """The sign between a name that ends at `at` and its value, "" in a sentence, and where the value starts."""
-    while is_foreign and text[at : at + 1].isalpha() and text[at] not in _LINKS_GLUED:
+    while is_foreign and text[at : at + 1].isalpha() and text[at] not in TABLES["links glued"]:
         at += 1  # an inflected ending
-    while text[at : at + 1] in _NAME_TAIL:
+    while text[at : at + 1] in (*_QUOTES, *"\\]?*0123456789"):
         at += 1
     rest = text[at : at + 32]
     bare = rest.lstrip(" \t\n{,\"'" if text[at - 1] in _QUOTES else " \t\n{")
     if bare.startswith(_ENTRY):  # `name="password" value="…"`, also of JSON, or on the next line `value: …`
         at += len(rest) - len(bare) + (7 if bare[0] == "d" else 5)
         at += text[at : at + 1] in _QUOTES
-    sign_at = _skip_blanks(text, at)
-    sign = text[sign_at : sign_at + 1]
-    after = sign_at + 1
-    if text.startswith(("||", "??", "or "), sign_at):  # a literal to fall back on
-        return "==", _skip_blanks(text, sign_at + 2)
+    sign_at = at
+    while text[sign_at : sign_at + 1] in (" ", "\t"):
+        sign_at += 1
+    sign, after = text[sign_at : sign_at + 1], sign_at + 1
+    if text.startswith(("||", "??"), sign_at):  # a literal to fall back on
+        sign, after = "=", sign_at + 2
     if sign not in _SIGNS or (sign == ":" and text.startswith((":", "//"), after)):
-        return "", sign_at if sign_at > at or is_foreign or sign in (",", "(") else len(text)
+        is_argument = text[at - 1] in _QUOTES if sign == "," else sign_at > at or is_foreign or sign == "("
+        return "", sign_at if is_argument else len(text)
     while text[after : after + 1] in ("=", ">"):
         sign, after = sign + text[after], after + 1
     if sign == ":":
@@ -197,23 +199,38 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
             after = text.index("\n", after) + 1
         kind, equals, _ = text[after : after + 48].partition(" = ")  # `token: str = "..."`: the value follows its type
         if equals and kind.strip(" ?]&*").replace("[", "").replace(".", "").isidentifier():
-            return "=", _skip_blanks(text, after + len(kind) + 3)
-    return _SIGNS.get(sign, "=="), _skip_blanks(text, after)
+            sign, after = "=", after + len(kind) + 3
+    while text[after : after + 1] in (" ", "\t"):
+        after += 1
+    return _SIGNS.get(sign, "=="), after
 
 
 def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     """The first of the next words that can only be a secret: "the password of the server was changed to …"."""
-    piece = text[at : at + 640].split("\n", 1)[0]
+    piece, _, rest = text[at : at + 640].partition("\n")
+    below = rest[1:].partition("\n")[0]
+    if piece.endswith(":") and rest[:1] == "\n" and " " not in below.strip():
+        piece += "\n\n" + below
     piece = piece if piece.isascii() else "".join([c if c.isascii() else ":" for c in piece])  # `é` is such a sign
     is_near, end = True, 0
-    piece = piece.replace('("', ' "')  # the argument of a call
-    is_verb = name.lower().endswith("pass") and "user" not in text[max(0, at - 40) : at].lower()
-    is_first = is_told = not is_verb
+    call, opened, argument = piece.partition('("')
+    is_default = call.endswith(("env", ".get"))
+    if opened and " " not in call:  # of a call, its argument
+        at, piece = at + len(call) + 1, '"' + argument
+    piece = piece.replace('("', ' "')
+    is_first = is_told = "user" in text[max(0, at - 40) : at].lower() or not name.lower().endswith("pass")  # a verb
     for word in piece.split(None, 7)[:7]:
+        if word.partition(":")[0].lower() in TABLES["telling"] and ":" in word:  # the name of its own value
+            break
         start = piece.index(word, end)
         end = start + len(word)
-        value = word.strip(_AROUND)
-        if not value.isalpha() or len(value) > 9:
+        if word[0] in _QUOTES and word.find(word[0], 1) > 0:
+            word = word[: word.find(word[0], 1) + 1]
+            end = start + len(word)
+        value = word.partition("&#")[0].strip(_AROUND)
+        is_called = word.strip(_AROUND[:3]).rstrip(",;:").endswith("(")
+        is_short = len(value) < (10 if value.isalpha() else 0 if name.isascii() else 7)  # `OAuth2`
+        if not is_short and not is_called:
             is_plain = is_near and (is_told or word[0] in _QUOTES) and word[0] != "("
             if _is_odd(value, kind, is_near=is_near, is_plain=is_plain):
                 first = at + start + len(word) - len(word.lstrip(_AROUND))
@@ -221,23 +238,27 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
         if value and (word[-1] in ".;" or "=" in word):
             break
         is_first = is_first and not value
-        is_told = is_first or (not is_verb and (word in _LINKS or word[-1] in ":/"))
-        is_near = is_told or not name.isascii()
+        is_told = is_first or word in TABLES["links"] or word[-1] in ":/"
+        is_near = is_told or is_default or not name.isascii()
     return None
 
 
 def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     """Whether a word in a sentence can only be a password or token: `m0nkeyBusiness7`, not `Base64Url`."""
+    top = value.partition("@")[2].rpartition(".")[2]
+    if top.isalpha() or top.isdigit() or "=" in value.strip("="):  # an address, a setting
+        return False
     if len(value) < 6 or stands_in(value) or _is_code(value):
         return False
     is_password, is_mixed = kind in ("password", "credential"), not value.islower() and not value.isupper()
-    if is_near and is_password and len(value) > 9 and is_mixed and _surprises(value) * 2 > len(value):
-        return True
-    has_letter, has_digit = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
-    is_mixture = has_letter and has_digit and _CODE_SIGNS.isdisjoint(value)
-    if not is_mixture or (kind in _WEAK and not is_password):
+    if is_near and is_password and len(value) > 9 and is_mixed:
+        is_signed = any(c in "!@$^&*?" for c in value[1:-1]) and _CODE_SIGNS.isdisjoint(value)
+        if is_signed or _surprises(value) * 2 > len(value):
+            return True
+    is_mixture = _digits(value) > 0 and value.lower() != value.upper() and _CODE_SIGNS.isdisjoint(value)
+    if not is_mixture or (kind in TABLES["weak"] and not is_password):
         return _is_random(value, 20)
-    is_word = not is_mixed and (value.isupper() or "-" in value or "_" in value)
+    is_word = not is_mixed and (value.isupper() or 0 < value.count("-") < 3 or "_" in value)
     is_chosen = is_plain and is_password and not is_word
     is_signed = any(c in "!@$^&*?" for c in value[1:]) and not value.replace("$", "_").isidentifier()
     return is_chosen or is_signed or (is_near and _surprises(value) > 5)
@@ -245,15 +266,12 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
 
 def _is_random(value: str, least: int) -> bool:
     """Whether digits and letters alternate as in no name, date or path; a UUID is no secret by itself."""
-    is_word = least <= len(value) <= _CODE_MAX_CHARS and _TOKEN.issuperset(value)
+    is_word = least <= len(value) <= _CODE_MAX_CHARS and _TOKEN_CHARS.issuperset(
+        value.replace("~", "").replace("%", "")
+    )
+    is_word = is_word and sum(c.isalpha() for c in value) * 8 >= len(value)  # no date, no number
     fifths = 2 if value.strip(_HEX) or len(value) < 24 else 1  # in hexadecimal, digits stand together more often
     return is_word and _surprises(value) * 5 >= len(value) * fifths and not (value.count("-") == 4 and len(value) == 36)
-
-
-def _skip_blanks(text: str, at: int) -> int:
-    while text[at : at + 1] in (" ", "\t"):
-        at += 1
-    return at
 
 
 def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool]:
@@ -272,8 +290,9 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
     quote = text[at : escapes + 1]
     quote = quote * 3 if text.startswith(quote * 3, at) else quote
     first = at + len(quote)
-    end = text.find("\n", first, first + _VALUE_MAX_CHARS)
-    end = min(len(text), first + _VALUE_MAX_CHARS) if end < 0 or len(quote) == 3 else end
+    limit = min(len(text), first + 8 * _CODE_MAX_CHARS)
+    end = text.find("\n", first, limit) if len(quote) == 1 else -1
+    end = limit if end < 0 else end
     close = text.find(quote, first, end)
     while close > first and text[close - 1] == "\\":
         close = text.find(quote, close + 1, end)
@@ -282,25 +301,28 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
 
 def stands_in(value: str) -> bool:
     """Not a secret in any place: empty, masked, a variable, a documentation word."""
-    is_variable = value[:1] in ("$", "%") and (value.endswith("%") or value[1:2] in "{([" or value[1:].isidentifier())
-    is_number = value[:2] == "0x" and len(value) < 12
-    if len(set(value)) <= 2 or is_variable or is_number or value.startswith((MARK, *_REFERENCES)):
+    bare = value[1:].rstrip("-")  # `$user->name`
+    is_variable = value[:1] in ("$", "%") and (value.endswith("%") or value[1:2] in "{([" or bare.isidentifier())
+    if len(set(value)) <= 2 or is_variable or value.startswith((MARK, *TABLES["references"])):
         return True
     bare = value.lstrip("^~#").replace(".", "")
-    is_version = len(value) < 10 and bare != value and (bare.isdigit() or value[0] in "^~#")  # or a colour
-    if is_version or any(sign in value[:_CODE_MAX_CHARS] for sign in _MASKS):
+    is_version = bare != value and (bare.isdigit() or (len(value) < 10 and value[0] in "^~#"))  # or a colour
+    if is_version or any(sign in value[:_CODE_MAX_CHARS] for sign in TABLES["masks"]):
         return True
-    digits = sum(c.isdigit() for c in value)
+    digits = _digits(value)
     is_chosen = digits > (1 if any(c in "!@#^*?" for c in value) else 3)  # `admin2024`: a word and a year
     words = [] if is_chosen else _words(value)
-    is_name = not _TELLING.isdisjoint(words)  # of a secret, not one
+    is_name = not TABLES["telling"].isdisjoint(words)  # of a secret, not one
     is_name = is_name or (digits < 2 and any(word in value.lower() for word in ("pass", "pwd", "secret")))
-    return is_name or (bool(words) and _WORDS.issuperset(words))
+    return is_name or (bool(words) and TABLES["vocabulary"].issuperset(words))
 
 
 def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     """Whether the value assigned to a secret's name is one; `strict` marks environment, option and query."""
     chosen = kind in ("password", "secret")  # by a person: it may be an ordinary word, which tokens never are
+    foreign = sum(c > "\x7f" for c in value[:_CODE_MAX_CHARS])
+    if foreign * 2 > len(value) or (foreign and " " in value):
+        return False  # a word or a sentence in some language
     if len(value) > _CODE_MAX_CHARS:
         return not quoted or " " not in value[:_CODE_MAX_CHARS]
     is_path = value.lstrip("~.")[:1] in ("/", "\\") and not _is_random(value, 32)
@@ -308,17 +330,24 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
         return False
     if value.isdigit():
         return chosen and len(value) >= 4
+    is_constant = "_" in value and value.isupper() and not strict and (not quoted or not _digits(value))
     if not quoted:
-        is_constant = "_" in value and value.isupper() and not strict
         is_long = len(value) >= (4 if chosen or not value.isalpha() else 8)
         return not _is_code(value) and not is_constant and (is_long if strict else _is_unusual(value, chosen))
-    if value[0] == " " or (value[0] in ".)," and "(" in value):
+    if is_constant or value[0] == " " or (value[0] in ".)," and ("(" in value or " " in value)):
         return False  # the quote was the end of a text
     if " " in value:  # text for a reader: "Invalid token", "Enter a password"
         words = _words(value)
-        return len(words) > 2 - strict and not value[0].isupper() and _TELLING.isdisjoint(words)
-    is_word = sum(c.isdigit() for c in value) < 2 - chosen and _surprises(value) * 3 < len(value)
-    if value.isalpha() and (is_word or len(value) < 10 or not value.isascii()):
+        return (
+            (chosen or strict)
+            and len(words) > 2 - strict
+            and not value[0].isupper()
+            and TABLES["telling"].isdisjoint(words)
+        )
+    is_word = _digits(value) < 2 - chosen
+    is_name = not chosen and value.isalpha() and len(value) < 20  # `trackMinWidth`
+    is_word = is_word and _surprises(" ".join(_words(value)) if is_name else value) * 3 < len(value)
+    if value.replace("-", "", 1).isalpha() and (is_word or len(value) < 10 or not value.isascii()):
         return False  # what code calls a password is mostly a sample, or a word for it
     return len(value) >= 4 and (chosen or not is_word)
 
@@ -331,21 +360,24 @@ def _words(value: str) -> list[str]:
 
 
 def _is_code(value: str) -> bool:
-    value = value.replace("$", "_")
+    value = value.strip("=").rpartition("=")[2].replace("$", "_")
     head, call, _ = value.replace("[0]", "").replace("[1]", "").partition("(")
     if call:
         return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
     head, index, _ = value.partition("[")
     parts = head.split(".")
-    is_telling = not _TELLING.isdisjoint(_words(value)) or not any(_is_unusual(part, False) for part in parts)
+    is_telling = not TABLES["telling"].isdisjoint(_words(value)) or not any(_is_unusual(part, False) for part in parts)
     return (bool(index) or (len(parts) > 1 and is_telling)) and all(part.isidentifier() for part in parts)
+
+
+def _digits(value: str) -> int:
+    return sum(c.isdigit() for c in value)
 
 
 def _is_unusual(value: str, chosen: bool) -> bool:
     bare = value.replace("_", "").replace("-", "")
     if bare.isalpha():
-        return len(value) >= (20 if "-" in value else 32)
-    has_digit = any(c.isdigit() for c in value)
+        return len(value) >= (20 if value.count("-") > 1 else 32)
     if chosen:
-        return has_digit or any(c in "!@#^~+=$%/" for c in value) or _surprises(value) * 2 > len(value) > 9
-    return has_digit and len(bare) >= 12
+        return _digits(value) > 0 or any(c in "!@#^~+=$%/" for c in value) or _surprises(value) * 2 > len(value) > 9
+    return _digits(value) > 0 and len(bare) >= 12
