@@ -90,9 +90,9 @@ def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> str
     """The sentence without clauses before it that speak of this moment; "" when it is no rule."""
     past = 0.0  # what those clauses count against it
     while 3 < len(sentence) <= _LONGEST:
-        ends = [(sentence.find(joint), joint) for joint in _words["joints"]]
-        at, joint = min([end for end in ends if end[0] > 0], default=(0, ""))
-        rest = sentence[at + len(joint) :].strip()
+        ends = [(sentence.find(joint), -len(joint)) for joint in _words["joints"]]
+        at, length = min([end for end in ends if end[0] > 0], default=(0, 0))
+        rest = sentence[at - length :].strip()
         head = _score(_normal(sentence[:at], ""), rows) if at and len(rest) > _SHORTEST else 0.0
         if sentence[:at].lower() in _words["again"]:
             sentence, past = rest, past + _AGAIN
