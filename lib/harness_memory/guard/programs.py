@@ -101,7 +101,7 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
             before = ""
             continue
         before = arg
-        found.flags += [arg, name] if equals else [arg]
+        found.flags += [arg, name] if equals and value != "false" else [arg]
         if arg[1:2] != "-" and arg not in values and name not in values and not (row and row.is_single):
             # `-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word
             letters = ["-" + letter for letter in arg[1:]]
