@@ -139,20 +139,8 @@ def _compiled(name: str) -> "Tuple[str, str, Any, Any]":
     path, future = str(sys.modules[name].__file__), __import__("__future__").annotations.compiler_flag
     with open(path, "rb") as file:
         text = file.read().replace(b"from __future__ import annotations\n", b"\n", 1)
-    tree: Any = compile(text, path, "exec", future | 0x400, True)  # 0x400: a syntax tree
-    _forget_types(tree.body)
-    code = compile(tree, path, "exec", future, True, optimize=2)
+    code = compile(text, path, "exec", future, True, optimize=2)
     return name, path[len(_LIB) :], code, getattr(sys.modules[name], "TABLES", None)
-
-
-def _forget_types(body: "List[Any]") -> None:
-    """Take the annotations of functions out."""
-    for node in body:
-        if hasattr(node, "returns"):
-            given, node.returns = node.args, None
-            for each in filter(None, [*given.args, *given.posonlyargs, *given.kwonlyargs, given.vararg, given.kwarg]):
-                each.annotation = None
-        _forget_types(getattr(node, "body", []))
 
 
 def _statuses(sources: "List[str]") -> "List[Tuple[int, int]]":
