@@ -228,7 +228,7 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
         "model": value.get("model") or "",
     }
     tasks = [[entry, value["id"], value["started"]] for entry in value["tasks"]]
-    names = [file.rsplit("/", 1)[-1] for file in value["files_changed"]]
+    names = [*dict.fromkeys([file.rsplit("/", 1)[-1] for file in value["files_changed"]])]
     more = len(names) - 3
     shown = ", ".join(names[:3]) + (", +%d" % more if more > 0 else "")
     folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)

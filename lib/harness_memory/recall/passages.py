@@ -41,7 +41,7 @@ _CHANCE_MIN = 0.5
 _UNKNOWN_IN_TALK = 0.6
 _QUESTION_CHARS = 240
 _SCORE_MIN = 0.4  # of the best, to be shown
-_FILES_CHARS = 620
+_FILES_SHOWN, _FILES_CHARS = 13, 620
 
 
 def of_session(value: dict[str, Any]) -> list[str]:
@@ -109,7 +109,7 @@ def pick(
         stem, words = stem_term(path), {*terms(path)}
         weights[path] += 2 * query.named.get(stem, 0.0) + 2 * query.paths.get(path_term(path), 0.0)
         weights[path] += 0.5 * (stem in query.before) + len(words & query.words) / (len(words) or 1)
-    near = sorted(weights, key=lambda path: -weights[path])
+    near = sorted(weights, key=lambda path: -weights[path])[:_FILES_SHOWN]
     near = [path for path, end in zip(near, accumulate([len(path) + 2 for path in near])) if end <= _FILES_CHARS]
     for item in picked:
         held = {*source.record(item.number).files}

@@ -28,7 +28,7 @@ _RECENCY_OF_WORK = (1.5, 3.0)  # strength, days
 _RECENCY_OF_WORDS = (0.5, 2000.0)  # of notes, and of sessions that changed no file
 _USUAL_DAYS = 30.0
 # Of the best score:
-_DAY_WEIGHT, _WINDOW_WEIGHT = 1.0, 0.5  # for a document of the day, or of the longer time, that the prompt names
+_WINDOW_WEIGHT = 0.5  # for a document of the time that the prompt names
 _FEEDBACK_WEIGHT = (6.0, 2.0)  # for all the files that the best few share; when this session has files of its own
 _FEEDBACK_TOP = 12
 _FEEDBACK_PATHS = 32
@@ -138,7 +138,7 @@ def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> N
         strength, scale, usual = recencies[source.breadths[number] > 0]
         age = max(0.0, now - times[number])
         scores[number] *= (1 + strength / (1 + age / scale) ** 0.5) / usual
-    worth = max(scores.values(), default=0.0) * (_DAY_WEIGHT if end - start < 15 * _DAY else _WINDOW_WEIGHT)
+    worth = _WINDOW_WEIGHT * max(scores.values(), default=0.0)
     for number in source.between(start, end) if start < end else ():
         scores[number] = scores.get(number, 0.0) + worth
 
