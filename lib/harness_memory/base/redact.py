@@ -38,6 +38,7 @@ if not TABLES:
         for _name, _pattern in _tables["pieces"]:
             _row[2] = _row[2].replace("<%s>" % _name, _pattern)
         for _head in filter(None, _row[1].split("|")):
+            _head = _head.replace("¦", "|")
             _rules.setdefault(_head.partition("&")[2], []).append((_head.partition("&")[0], tuple(_row)))
     TABLES = (
         _rules,
@@ -48,7 +49,7 @@ if not TABLES:
     )
 _RULES, _NAMES, _NAMES_BEYOND_ASCII = TABLES
 _OTHER = ("by", "buy", "com", "sur", "tres", "under", "over", "mon", "tur", "hot")  # words that only end like a name
-_AFTER_NAME = (*" \t\n\"'`\\]?*0123456789_=:>：,(",)
+_AFTER_NAME = frozenset(" \t\n\"'`\\]?*0123456789_=:>：,(")
 
 
 def redact(text: str) -> str:
