@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _LEAST_SURE, _LEAST_WORTH = -12, -3  # the first in tenths
 _DUTY = frozenset(("must", "not", "yet"))  # classes of words that say that a step is to be done
+_ANY_WORK = frozenset(("do", "done"))  # classes of words that fit any session
 _WORK = 12  # what a headline gains by being about work, in tenths
 
 
@@ -35,7 +36,7 @@ def passages(statements: list[Statement]) -> list[dict[str, object]]:
 
 
 def headline(statements: list[Statement], files: list[str]) -> str:
-    """The line that says best what the session was about; with the ask before it, when it shares no word with that."""
+    """The line that says best what the session was about; after the ask, or else a file, when it hardly names it."""
     is_work = any("w" in each.kinds for each in statements)
 
     def score(each: Statement) -> int:
@@ -45,11 +46,20 @@ def headline(statements: list[Statement], files: list[str]) -> str:
         return each.headline + (0 if "w" not in each.kinds else _WORK if is_deed else 2)
 
     best = max(statements, key=score)
-    line, asks = _as_deed(best.text), [each.text for each in statements if (each.by, each.turn) == ("u", best.turn)]
-    if stems(words_of(line)).isdisjoint(stems(words_of(" ".join([*asks, *files])))):
-        ask = next((each for each in asks if stems(words_of(each))), "").rstrip(" .:?!")
+    line = _as_deed(best.text)
+    asks = sorted([each for each in statements if each.by == "u" and each.turn <= best.turn], key=lambda each: -each.turn)
+    about = _subjects(" ".join([*(each.text for each in asks if each.turn == best.turn), *files]))
+    named = len(about & _subjects(line))
+    if best.by == "c" and named < 2 and (named * 4 < len(about) or not named):
+        names = [*(each.text for each in asks), *(file.rpartition("/")[2] for file in files[-1:])]
+        names = [*filter(_subjects, names), *[name for name in names if stems(words_of(name))], ""]
+        ask = names[0].rstrip(" .:?!")
         line = "%s: %s" % (cut(ask, settings.SUMMARY_LINE_CHARS // 2), line) if ask else line
     return cut(line, settings.SUMMARY_LINE_CHARS)
+
+
+def _subjects(text: str) -> set[str]:
+    return stems([word for word in words_of(text) if _ANY_WORK.isdisjoint(CLASS.get(word, ()))])
 
 
 def _as_deed(line: str) -> str:

@@ -87,11 +87,15 @@ def of_prompt(text: str, turn: int) -> list[Statement]:
 def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Statement]:
     """What an answer says; `about` are stems of the prompt and of the files changed."""
     found = units.split(text)
+    rows = features(found, about, is_work)
+    headlines, left, decided, learned = (
+        [sum([table.get(name, 0) for name in row]) for row in rows] for table in TABLES["coefficients"].values()
+    )
     statements: list[Statement] = []
-    for at, (unit, row) in enumerate(zip(found, features(found, about, is_work))):
+    for at, (unit, row, score) in enumerate(zip(found, rows, _in_lists(found, left))):
         after = found[at + 1] if at + 1 < len(found) else None
-        headline, *scores = [sum([table.get(name, 0) for name in row]) for table in TABLES["coefficients"].values()]
-        kinds, sure = _kinds(unit, row, *scores)
+        headline = headlines[at]
+        kinds, sure = _kinds(unit, row, score, decided[at], learned[at])
         is_thin = (unit.kind == units.ROW and sure < -8) or (unit.kind == units.HEAD and "content 0" in row)
         if is_thin and "l" not in kinds:
             continue
@@ -110,6 +114,21 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
     return statements
 
 
+def _in_lists(found: list[units.Unit], left: list[int]) -> list[int]:
+    """How much each unit is left to do, when what the others of its list are counts as well."""
+    lists: dict[tuple[str, ...], list[int]] = {}
+    for at, unit in enumerate(found):
+        if unit.is_first and unit.kind in (units.ITEM, units.ROW):
+            lists.setdefault((unit.section, unit.lead, unit.kind), []).append(at)
+    votes = [min(max(score + 15, -10), 25) for score in left]
+    scores = [*left]
+    for places in lists.values():
+        total = sum([votes[at] for at in places])
+        for at in places:
+            scores[at] += 4 * (total - votes[at]) // (10 * max(len(places) - 1, 1))
+    return scores
+
+
 def _without_opener(line: str) -> str:
     """A line without a sign before its words, and without "Done — "."""
     opener, _, rest = line.partition(" — ")
@@ -121,12 +140,12 @@ def _without_opener(line: str) -> str:
 def _kinds(unit: units.Unit, row: set[str], left: int, decided: int, learned: int) -> tuple[str, int]:
     """What a unit is, and how surely it is a decision or a fact."""
     kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
-    is_left = left > (0 if "yet" in row else max(0, decided))
+    is_left = left > 0
     if (is_left or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
         is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
         kinds += "lo" if unit.kind == units.OPEN or (is_listed and unit.is_first) else "l"
         kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
-        return (kinds + "d", decided) if decided > max(0, left) else (kinds, -99)
+        return (kinds + "d", decided) if decided > 0 else (kinds, -99)
     if _TALK.isdisjoint(row):
         return kinds + ("d" if decided > 0 else "f"), max(decided, learned)
     return kinds, -99
@@ -220,15 +239,18 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
         left, is_last_line = len(found) - number, unit.at == found[-1].at and len(found) > 1
         place = "start" if number == 0 else "first" if number < 3 else "half" if number < left else "late"
         row = _worded(unit.text, words_of(unit.text), about) | {"", unit.kind, place}
-        row.update(["section " + name for name in titles[unit.section if unit.section != unit.text else ""]])
-        row.update(["lead " + name for name in titles[unit.lead]])
-        title = titles[unit.lead or unit.section]
-        is_agenda = "agenda" in title and "done" not in title and not is_work
+        section, lead = titles[unit.section if unit.section != unit.text else ""], titles[unit.lead]
+        row.update(["section " + name for name in section], ["lead " + name for name in lead])
+        is_listed = unit.kind in (units.ITEM, units.ROW) and unit.is_first
+        names = {name for title in (section, lead) if is_listed and "done" not in title for name in title}
         signs = {
             "short": len(found) < 6,
             "last line": is_last_line,
             "near end": left <= 2 or is_last_line,
-            "on agenda": is_agenda and unit.kind in (units.ITEM, units.ROW) and unit.is_first,
+            "on agenda": "agenda" in names and not is_work,
+            "planned": "planned" in names,
+            "rest": unit.kind == units.ITEM and not unit.is_first,
+            "code below": "colon" in row and (left == 1 or found[number + 1].kind in (units.TEXT, units.HEAD)),
             "boxed": unit.section[:1] == units.BOX,
         }
         row.update([name for name, is_there in signs.items() if is_there])
@@ -238,10 +260,15 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
 
 
 def _title(title: str) -> set[str]:
-    """What a heading, or the line above a list, says of what stands below; a long one is a statement, not a title."""
-    words = words_of(title)
-    words += map("_".join, zip(words, words[1:]))  # "to do"
-    found = _classes(words, title) if len(words) < 19 and len(title) < 60 and title[-1:] not in "?？" else set()
+    """What a heading, or the line above a list, says of what stands below; a long one only whether that is to be done."""
+    words = words_of(title)[:12]
+    pairs = [*zip(words, words[1:])]
+    found = _classes([*words, *map("_".join, pairs)], title) if title[-1:] not in "?？" else set()  # "to do"
+    is_infinitive = any(first == "to" and "do" in CLASS.get(second, ()) for first, second in pairs)  # "tests to add"
+    if is_infinitive or ("me" in found and not found.isdisjoint(("may", "do"))):  # "What I would do next"
+        found.add("planned")
+    if len(words) > 9 or len(title) >= 60:
+        return found & {"agenda", "done", "planned"}
     return found | {"later"} if "yet" in found and "done" not in found else found  # "Not there yet"
 
 
@@ -271,6 +298,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
         "colon": text[-1:] in ":：",
         "code": "`" in text,
         "number": any(map(str.isdigit, text)),
+        "ticked": not units.TICKS.isdisjoint(text),
         "aside": text[:1] == "(",
     }
     found.update([name for name, is_there in signs.items() if is_there])

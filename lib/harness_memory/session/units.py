@@ -8,7 +8,8 @@ from __future__ import annotations
 from ..base import settings
 
 TEXT, ITEM, HEAD, OPEN, DONE, ROW = "text", "item", "head", "open", "done", "row"  # what a unit stands in
-_BOXES = {**dict.fromkeys("☐⬜", OPEN), **dict.fromkeys("☑✅✔✓", DONE)}
+TICKS = frozenset("☑✅✔✓")
+_BOXES = {**dict.fromkeys("☐⬜", OPEN), **dict.fromkeys(TICKS, DONE)}
 _WIDE_ENDS = "。！？"  # which need no blank after them
 _ENDS = ".!?…" + _WIDE_ENDS
 _CLOSERS = "\"')]*_`”’»"
