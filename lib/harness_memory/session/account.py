@@ -47,10 +47,11 @@ def headline(statements: list[Statement], files: list[str]) -> str:
 
     best = max(statements, key=score)
     line = _as_deed(best.text)
-    asks = sorted([each for each in statements if each.by == "u" and each.turn <= best.turn], key=lambda each: -each.turn)
+    asks = [each for each in statements if each.by == "u" and each.turn <= best.turn]
     about = _subjects(" ".join([*(each.text for each in asks if each.turn == best.turn), *files]))
     named = len(about & _subjects(line))
     if best.by == "c" and named < 2 and (named * 4 < len(about) or not named):
+        asks.sort(key=lambda each: -each.turn)
         names = [*(each.text for each in asks), *(file.rpartition("/")[2] for file in files[-1:])]
         names = [*filter(_subjects, names), *[name for name in names if stems(words_of(name))], ""]
         ask = names[0].rstrip(" .:?!")
@@ -139,12 +140,8 @@ def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]
     """Folders, languages and names that come up again and again; none where nothing does."""
     folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0] != "."]
     endings = [TABLES["languages"].get(file.rpartition(".")[2].lower(), "") for file in files]
-    spans = [span for each in statements for span in dict.fromkeys(each.text.split("`")[1::2])]
-    names = [span for span in spans if span.isidentifier() and 3 < len(span) < 30]
     places = [name for name in (*folders, *endings) if name and name not in TABLES["folders"]]
-    return list(dict.fromkeys([*([skill] if skill else []), *_often(places, 1)[:5], *_often(names, 2)[:3]]))
-
-
-def _often(names: list[str], least: int) -> list[str]:
-    counts = {name: names.count(name) for name in dict.fromkeys(names)}
-    return sorted([name for name in counts if counts[name] >= least], key=lambda name: -counts[name])
+    spans = [span for each in statements for span in dict.fromkeys(each.text.split("`")[1::2])]
+    names = [span for span in spans if span.isidentifier() and 3 < len(span) < 30 and spans.count(span) > 1]
+    often = [sorted(dict.fromkeys(each), key=lambda name, each=each: -each.count(name)) for each in (places, names)]
+    return list(dict.fromkeys([*([skill] if skill else []), *often[0][:5], *often[1][:3]]))

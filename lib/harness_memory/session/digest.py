@@ -88,14 +88,19 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
     """What an answer says; `about` are stems of the prompt and of the files changed."""
     found = units.split(text)
     rows = features(found, about, is_work)
-    headlines, left, decided, learned = (
-        [sum([table.get(name, 0) for name in row]) for row in rows] for table in TABLES["coefficients"].values()
-    )
+    table = TABLES["coefficients"].values()
+    scores = [[sum([weights.get(name, 0) for name in row]) for weights in table] for row in rows]
+    votes = [min(max(left + 15, -10), 25) for _, left, *_ in scores]  # of an item for the others of its list
+    lists: dict[tuple[object, ...], list[int]] = {}
+    for unit, vote in zip(found, votes):
+        lists.setdefault((unit.section, unit.lead, unit.kind, unit.is_first), []).append(vote)
     statements: list[Statement] = []
-    for at, (unit, row, score) in enumerate(zip(found, rows, _in_lists(found, left))):
+    for at, (unit, row, (headline, left, decided, learned)) in enumerate(zip(found, rows, scores)):
         after = found[at + 1] if at + 1 < len(found) else None
-        headline = headlines[at]
-        kinds, sure = _kinds(unit, row, score, decided[at], learned[at])
+        if unit.kind in (units.ITEM, units.ROW) and unit.is_first:
+            others = lists[unit.section, unit.lead, unit.kind, True]
+            left += 2 * (sum(others) - votes[at]) // (5 * (len(others) - 1 or 1))
+        kinds, sure = _kinds(unit, row, left, decided, learned)
         is_thin = (unit.kind == units.ROW and sure < -8) or (unit.kind == units.HEAD and "content 0" in row)
         if is_thin and "l" not in kinds:
             continue
@@ -114,21 +119,6 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
     return statements
 
 
-def _in_lists(found: list[units.Unit], left: list[int]) -> list[int]:
-    """How much each unit is left to do, when what the others of its list are counts as well."""
-    lists: dict[tuple[str, ...], list[int]] = {}
-    for at, unit in enumerate(found):
-        if unit.is_first and unit.kind in (units.ITEM, units.ROW):
-            lists.setdefault((unit.section, unit.lead, unit.kind), []).append(at)
-    votes = [min(max(score + 15, -10), 25) for score in left]
-    scores = [*left]
-    for places in lists.values():
-        total = sum([votes[at] for at in places])
-        for at in places:
-            scores[at] += 4 * (total - votes[at]) // (10 * max(len(places) - 1, 1))
-    return scores
-
-
 def _without_opener(line: str) -> str:
     """A line without a sign before its words, and without "Done — "."""
     opener, _, rest = line.partition(" — ")
@@ -140,8 +130,7 @@ def _without_opener(line: str) -> str:
 def _kinds(unit: units.Unit, row: set[str], left: int, decided: int, learned: int) -> tuple[str, int]:
     """What a unit is, and how surely it is a decision or a fact."""
     kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
-    is_left = left > 0
-    if (is_left or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
+    if (left > 0 or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
         is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
         kinds += "lo" if unit.kind == units.OPEN or (is_listed and unit.is_first) else "l"
         kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
@@ -260,7 +249,7 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
 
 
 def _title(title: str) -> set[str]:
-    """What a heading, or the line above a list, says of what stands below; a long one only whether that is to be done."""
+    """What a heading, or the line above a list, says of what stands below; a long one only if that is to be done."""
     words = words_of(title)[:12]
     pairs = [*zip(words, words[1:])]
     found = _classes([*words, *map("_".join, pairs)], title) if title[-1:] not in "?？" else set()  # "to do"

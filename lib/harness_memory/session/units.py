@@ -6,6 +6,7 @@ Pure, and without `re`, which would cost a Stop more than all of this.
 from __future__ import annotations
 
 from ..base import settings
+from ..base.text import cut
 
 TEXT, ITEM, HEAD, OPEN, DONE, ROW = "text", "item", "head", "open", "done", "row"  # what a unit stands in
 TICKS = frozenset("☑✅✔✓")
@@ -113,17 +114,7 @@ def sentences(line: str) -> list[str]:
         is_short = name in _SHORT or (len(name) == 1 and name.isalpha()) or (name.isdigit() and len(parts[-1]) == 2)
         if bare[-1:] in _ENDS and bare and not after[:1].islower() and not (is_short and bare[-1] == "."):
             parts.append([""])
-    return [piece for part in parts for piece in _pieces(" ".join(part).strip())]
-
-
-def _pieces(sentence: str) -> list[str]:
-    limit, pieces = settings.PASSAGE_CHARS, []
-    while len(sentence) > limit:
-        end = max(sentence.rfind(mark, limit // 2, limit) for mark in ("; ", ", ", " "))
-        end = end + 1 if end > 0 else limit
-        pieces.append(sentence[:end].strip())
-        sentence = sentence[end:].strip()
-    return [*pieces, sentence] if sentence else pieces
+    return [cut(said, settings.PASSAGE_CHARS) for said in [" ".join(part).strip() for part in parts] if said]
 
 
 def plain(text: str) -> str:
