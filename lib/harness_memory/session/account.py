@@ -6,17 +6,13 @@ from ..base import settings
 from ..base.text import cut
 from .digest import CLASS, TABLES, Statement, is_covered, ranked, stems, words_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 _LEAST_SURE, _LEAST_WORTH = -12, -3  # the first in tenths
 _DUTY = frozenset(("must", "not", "yet"))  # classes of words that say that a step is to be done
 _ANY_WORK = frozenset(("do", "done"))  # classes of words that fit any session
 _WORK = 12  # what a headline gains by being about work, in tenths
 
 
-def surest(statements: Iterable[Statement], kind: str) -> list[str]:
+def surest(statements: list[Statement], kind: str) -> list[str]:
     """The statements that are most surely of a kind, surest first: the best of each turn before the second best."""
     sure = [each for each in statements if kind in each.kinds and each.sure > _LEAST_SURE]
     best = [each for rank, each in ranked(sure, lambda each: (-each.sure, -each.weight)) if rank < settings.KIND_ITEMS]
@@ -38,14 +34,12 @@ def passages(statements: list[Statement]) -> list[dict[str, object]]:
 def headline(statements: list[Statement], files: list[str]) -> str:
     """The line that says best what the session was about; after the ask, or else a file, when it hardly names it."""
     is_work = any("w" in each.kinds for each in statements)
-
-    def score(each: Statement) -> int:
-        if each.by == "u":
-            return each.headline + (0 if is_work else 3)
+    scores = {}
+    for each in statements:
         is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided stands elsewhere
-        return each.headline + (0 if "w" not in each.kinds else _WORK if is_deed else 2)
-
-    best = max(statements, key=score)
+        bonus = 3 * (not is_work) if each.by == "u" else 0 if "w" not in each.kinds else _WORK if is_deed else 2
+        scores[each] = each.headline + bonus
+    best = max(statements, key=scores.__getitem__)
     line = _as_deed(best.text)
     asks = [each for each in statements if each.by == "u" and each.turn <= best.turn]
     about = _subjects(" ".join([*(each.text for each in asks if each.turn == best.turn), *files]))
@@ -85,7 +79,7 @@ def leads(worth: dict[Statement, float]) -> list[Statement]:
     return sorted(best, key=lambda each: each.turn)
 
 
-def done(statements: list[Statement], worth: dict[Statement, float], elsewhere: Iterable[str], limit: int) -> str:
+def done(statements: list[Statement], worth: dict[Statement, float], elsewhere: list[str], limit: int) -> str:
     """What carries the work of every turn, in order, without what stands `elsewhere`; a blank line between turns."""
     best, known = leads(worth)[::-1], {*elsewhere}
     rest = [each for each in worth if not {"d", "f", "s"}.isdisjoint(each.kinds) and item(each.text) not in known]
@@ -109,7 +103,7 @@ def unlisted(left: list[Statement], listed: list[str]) -> list[str]:
     return [each.text for each, is_listed in zip(left, listings) if not is_listed]
 
 
-def closed(statements: list[Statement], commits: list[str], files: list[str], steps: Iterable[str]) -> list[str]:
+def closed(statements: list[Statement], commits: list[str], files: list[str], steps: list[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
     done = [each for each in statements if each.by == "c" and "s" in each.kinds]
     turns, deeds = {each.turn for each in done}, [*commits, *(each.text for each in done if "l" not in each.kinds)]
@@ -117,17 +111,15 @@ def closed(statements: list[Statement], commits: list[str], files: list[str], st
     others = [stems(words_of(text)) for text in (*said, *commits)]
     deeds = [text for text in deeds if not any("not" in CLASS.get(word, ()) for word in words_of(text))]
     names = [{*words_of(file.rpartition("/")[2].partition(".")[0])} for file in files]
-    return [step for step in steps if is_covered(step, others) or _is_done_in(step, names, deeds)]
-
-
-def _is_done_in(step: str, names: list[set[str]], deeds: list[str]) -> bool:
-    """Whether a file that a step names was changed, and a deed says half of the rest and the last code in it."""
-    words = words_of(step)
-    named = {word for name in names if name.issubset(words) for word in name}
-    own = stems([word for word in words if word not in named and _DUTY.isdisjoint(CLASS.get(word, ()))])
-    code = ["", *(span for span in step.split("`")[1::2] if named.isdisjoint(words_of(span)))][-1]
-    said = [own & stems(words_of(deed)) for deed in deeds if code in deed and named]
-    return any(len(shared) >= max(len(own) / 2, 2) for shared in said)
+    found = [step for step in steps if is_covered(step, others)]
+    for step in steps:  # or a file that it names was changed, and a deed says half of the rest and the last code in it
+        words = words_of(step)
+        named = {word for name in names if name.issubset(words) for word in name}
+        own = stems([word for word in words if word not in named and _DUTY.isdisjoint(CLASS.get(word, ()))])
+        code = ["", *(span for span in step.split("`")[1::2] if named.isdisjoint(words_of(span)))][-1]
+        common = [own & stems(words_of(deed)) for deed in deeds if code in deed and named]
+        found += [step] if any(len(shared) >= max(len(own) / 2, 2) for shared in common) else []
+    return list(dict.fromkeys(found))
 
 
 def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
@@ -139,9 +131,9 @@ def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
 def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]:
     """Folders, languages and names that come up again and again; none where nothing does."""
     folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0] != "."]
-    endings = [TABLES["languages"].get(file.rpartition(".")[2].lower(), "") for file in files]
-    places = [name for name in (*folders, *endings) if name and name not in TABLES["folders"]]
+    folders += [TABLES["languages"].get(file.rpartition(".")[2].lower(), "") for file in files]
+    places = [name for name in folders if name and name not in TABLES["folders"]]
     spans = [span for each in statements for span in dict.fromkeys(each.text.split("`")[1::2])]
     names = [span for span in spans if span.isidentifier() and 3 < len(span) < 30 and spans.count(span) > 1]
-    often = [sorted(dict.fromkeys(each), key=lambda name, each=each: -each.count(name)) for each in (places, names)]
+    often = [sorted(dict.fromkeys(each), key=each.count, reverse=True) for each in (places, names)]
     return list(dict.fromkeys([*([skill] if skill else []), *often[0][:5], *often[1][:3]]))

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 _ZERO = 1024  # a character above all that JSON escapes
 _UNIT_CHARS = 100  # what a unit takes at least: a session of thousands of small turns keeps two hundred units
 _PUNCTUATION: dict[int, str | None] = {code: " " for code in range(33, 127) if not chr(code).isalnum()}
-_PUNCTUATION.update(
-    {ord("'"): None, ord("’"): None, **dict.fromkeys(map(ord, "“”„«»—–…→·。、，：；！？（）「」"), " ")}
-)
-
+_PUNCTUATION.update(dict.fromkeys(map(ord, "“”„«»—–…→·。、，：；！？（）「」"), " "))
+_PUNCTUATION[ord("'")] = _PUNCTUATION[ord("’")] = None
 TABLES_FILE = __file__[: -len(".py")] + ".json"
 TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`
 if not TABLES:
@@ -39,6 +37,7 @@ CLASS: dict[str, tuple[str, ...]] = TABLES["class"]
 _PIECES: dict[str, list[str]] = TABLES["pieces"]
 _OPEN_TURNS = 3  # after which nobody takes up what was put down as open
 _TALK = frozenset(("self", "aside", "label tip", "question", "size 0", units.HEAD))
+_LATER, _BLOCKED = frozenset(("section later", "lead later")), frozenset(("blocked", "lead blocked", "section blocked"))
 _STEPS = ("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i ")  # Claude to itself
 _EMPTY = frozenset(("filler", "stop", "you", "me", "courtesy"))  # classes of words that say nothing of the work
 
@@ -100,7 +99,15 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
         if unit.kind in (units.ITEM, units.ROW) and unit.is_first:
             others = lists[unit.section, unit.lead, unit.kind, True]
             left += 2 * (sum(others) - votes[at]) // (5 * (len(others) - 1 or 1))
-        kinds, sure = _kinds(unit, row, left, decided, learned)
+        kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
+        sure = max(decided, learned) if _TALK.isdisjoint(row) else -99
+        if (left > 0 or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
+            is_put_down = unit.kind == units.ITEM and unit.is_first and not _LATER.isdisjoint(row)
+            kinds += "lo" if unit.kind == units.OPEN or is_put_down else "l"
+            kinds += "" if _BLOCKED.isdisjoint(row) else "b"
+            kinds, sure = (kinds + "d", decided) if decided > 0 else (kinds, -99)
+        elif sure > -99:
+            kinds += "d" if decided > 0 else "f"
         is_thin = (unit.kind == units.ROW and sure < -8) or (unit.kind == units.HEAD and "content 0" in row)
         if is_thin and "l" not in kinds:
             continue
@@ -125,19 +132,6 @@ def _without_opener(line: str) -> str:
     is_empty = all({"filler", "praise"}.intersection(CLASS.get(word, ())) for word in words_of(opener))
     line = rest if rest and is_empty else line
     return line.partition(" ")[2] or line if line[:1] > "\u2190" and not line[:1].isalnum() else line
-
-
-def _kinds(unit: units.Unit, row: set[str], left: int, decided: int, learned: int) -> tuple[str, int]:
-    """What a unit is, and how surely it is a decision or a fact."""
-    kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
-    if (left > 0 or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
-        is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
-        kinds += "lo" if unit.kind == units.OPEN or (is_listed and unit.is_first) else "l"
-        kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
-        return (kinds + "d", decided) if decided > 0 else (kinds, -99)
-    if _TALK.isdisjoint(row):
-        return kinds + ("d" if decided > 0 else "f"), max(decided, learned)
-    return kinds, -99
 
 
 def of_summary(block: str, turn: int) -> list[Statement]:
@@ -270,15 +264,13 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     label, colon, rest = text.partition(" is " if words[:3:2] == ["what", "is"] else ": ")  # "What remains is …"
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
         found.update(["label " + name for name in _classes(words_of(label), label)])
-    early = _classes(words[:4], "")
-    is_early = "done" in early or any(word[-2:] == "ed" and len(word) > 4 for word in words[:1])
-    if is_early and "not" not in early:
-        found.add("done early")
-    found.update(["first " + name for name in CLASS.get(words[0], ())] if words else [])
+    early, first = _classes(words[:4], ""), words[0] if words else ""
+    found.update(["first " + name for name in CLASS.get(first, ())])
     content = stems(words)
     share = len(content & about) / len(content) if content else 0.0
     size = len(text) * (2 if "\u3040" <= text[len(text) // 2 :][:1] <= "\ud7a3" else 1)
     signs = {
+        "done early": ("done" in early or (first[-2:] == "ed" and len(first) > 4)) and "not" not in early,
         "content %d" % min(len(content) // 2, 2): True,
         "about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share)): len(about) > 1,
         "size 0": size < 25,
