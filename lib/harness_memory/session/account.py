@@ -44,7 +44,7 @@ def headline(statements: list[Statement], files: list[str]) -> str:
     asks = [each for each in statements if each.by == "u" and each.turn <= best.turn]
     about = _subjects(" ".join([*(each.text for each in asks if each.turn == best.turn), *files]))
     named = len(about & _subjects(line))
-    if best.by == "c" and named < 2 and (named * 4 < len(about) or not named):
+    if best.by == "c" and named < 2 and (named * 6 < len(about) or not named):
         asks.sort(key=lambda each: -each.turn)
         names = [*(each.text for each in asks), *(file.rpartition("/")[2] for file in files[-1:])]
         names = [*filter(_subjects, names), *[name for name in names if stems(words_of(name))], ""]

@@ -87,8 +87,7 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
     """What an answer says; `about` are stems of the prompt and of the files changed."""
     found = units.split(text)
     rows = features(found, about, is_work)
-    table = TABLES["coefficients"].values()
-    scores = [[sum([weights.get(name, 0) for name in row]) for weights in table] for row in rows]
+    scores = [[sum([each.get(name, 0) for name in row]) for each in TABLES["coefficients"].values()] for row in rows]
     votes = [min(max(left + 15, -10), 25) for _, left, *_ in scores]  # of an item for the others of its list
     lists: dict[tuple[object, ...], list[int]] = {}
     for unit, vote in zip(found, votes):
@@ -217,21 +216,21 @@ def stems(words: list[str]) -> set[str]:
 def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[set[str]]:
     """The features of each unit of one text; `about` are the stems of what the turn was about."""
     titles = {title: _title(title) for title in {each for unit in found for each in (unit.section, unit.lead)}}
+    sections = {title: ["section " + name for name in names] for title, names in titles.items()}
+    leads = {title: ["lead " + name for name in names] for title, names in titles.items()}
     rows = []
     for number, unit in enumerate(found):
         left, is_last_line = len(found) - number, unit.at == found[-1].at and len(found) > 1
         place = "start" if number == 0 else "first" if number < 3 else "half" if number < left else "late"
         row = _worded(unit.text, words_of(unit.text), about) | {"", unit.kind, place}
-        section, lead = titles[unit.section if unit.section != unit.text else ""], titles[unit.lead]
-        row.update(["section " + name for name in section], ["lead " + name for name in lead])
+        row.update(sections[unit.section] if unit.section != unit.text else (), leads[unit.lead])
         is_listed = unit.kind in (units.ITEM, units.ROW) and unit.is_first
-        names = {name for title in (section, lead) if is_listed and "done" not in title for name in title}
         signs = {
             "short": len(found) < 6,
             "last line": is_last_line,
             "near end": left <= 2 or is_last_line,
-            "on agenda": "agenda" in names and not is_work,
-            "planned": "planned" in names,
+            "on agenda": is_listed and not is_work and ("section due" in row or "lead due" in row),
+            "planned": is_listed and ("section planned" in row or "lead planned" in row),
             "rest": unit.kind == units.ITEM and not unit.is_first,
             "code below": "colon" in row and (left == 1 or found[number + 1].kind in (units.TEXT, units.HEAD)),
             "boxed": unit.section[:1] == units.BOX,
@@ -248,10 +247,11 @@ def _title(title: str) -> set[str]:
     pairs = [*zip(words, words[1:])]
     found = _classes([*words, *map("_".join, pairs)], title) if title[-1:] not in "?？" else set()  # "to do"
     is_infinitive = any(first == "to" and "do" in CLASS.get(second, ()) for first, second in pairs)  # "tests to add"
-    if is_infinitive or ("me" in found and not found.isdisjoint(("may", "do"))):  # "What I would do next"
-        found.add("planned")
+    if "done" not in found:  # "What I would do next"
+        is_planned = is_infinitive or ("me" in found and not found.isdisjoint(("may", "do")))
+        found.update(["planned"] * is_planned, ["due"] * ("agenda" in found))
     if len(words) > 9 or len(title) >= 60:
-        return found & {"agenda", "done", "planned"}
+        return found & {"due", "planned"}
     return found | {"later"} if "yet" in found and "done" not in found else found  # "Not there yet"
 
 
@@ -278,7 +278,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
         "question": text[-1:] in "?？",
         "colon": text[-1:] in ":：",
         "code": "`" in text,
-        "number": any(map(str.isdigit, text)),
+        "number": any(digit in text for digit in "0123456789"),
         "ticked": not units.TICKS.isdisjoint(text),
         "aside": text[:1] == "(",
     }
