@@ -215,7 +215,7 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     is_near, end = True, 0
     call, opened, argument = piece.partition('("')
     is_default = call.endswith(("env", ".get"))
-    if opened and " " not in call:  # of a call, its argument
+    if opened and " " not in call and TABLES["telling"].isdisjoint(_words(call)):  # the argument of a call
         at, piece = at + len(call) + 1, '"' + argument
     piece = piece.replace('("', ' "')
     is_first = is_told = "user" in text[max(0, at - 40) : at].lower() or not name.lower().endswith("pass")  # a verb
