@@ -194,7 +194,7 @@ def test_a_step_left_out_is_asked_for_once_for_each_state(world: World, life: Li
     life.transcript.bash("cd ui && make build")
     assert reason(life.turn("and", "Built.", "server/b.ts")) == ""
     (rule,) = world.json("rules")
-    assert (rule["binds"], rule["followed"]) == ("ask", 1)
+    assert (rule["binds"], rule["followed"], rule["stopped"]) == ("ask", 1, 2)
 
 
 @pytest.mark.parametrize("how", ["failed", "other", "subagent", "config", "switch"])

@@ -94,9 +94,7 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
     head, _, rest = text.partition('id="data">')
     data = json.loads(rest.partition("</script>")[0])
     code = head + rest.partition("</script>")[2].replace("http://www.w3.org/2000/svg", "")
-    assert [
-        word for word in ("http:", "https:", "src=", "@import", "url(", "innerHTML", "fetch(") if word in code
-    ] == []
+    assert not [word for word in ("http:", "https:", "src=", "@import", "url(", "innerHTML", "fetch(") if word in code]
     assert [each["asked"] for each in data["projects"][0]["sessions"] if each["id"] == session.id[:8]] == [[HOSTILE]]
     (note,) = (each for each in data["projects"][0]["notes"] if "after" in each)
     assert (note["enforce"], note["after"], note["require"]) == ("ask", [step[1]], [step[3]])

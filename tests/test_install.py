@@ -498,7 +498,7 @@ def remember(memory: Path) -> None:
     """A memory as sessions leave it."""
     names = ["some-project-0123456789a%d/project.json" % number for number in (0, 1)]
     names += ["some-project-0123456789a0/episodes/session.json", "health/last-run/Stop", "user/MEMORY.md"]
-    for name in [*names, "guard/allowed/a", "guard.json", "config.json", ".installs.json.1.f.tmp"]:
+    for name in [*names, "guard/allowed/a", "guard.json", "config.json", ".installs.json.1.f.tmp", "triggers.lock"]:
         (memory / name).parent.mkdir(parents=True, exist_ok=True)
         (memory / name).write_text("{}")
 
@@ -510,7 +510,7 @@ def test_purge_deletes_after_a_yes(home: Path, args: tuple[str, ...], answer: st
     settle(home)
     memory = home / ".claude" / "memory"
     remember(memory)
-    what = "2 projects, config.json, guard, guard.json, health, user in %s" % memory
+    what = "1 session of 1 project and 0 notes, in %s" % os.path.join("~", ".claude", "memory")
     assert "Would delete %s" % what in run(home, "--uninstall", "--purge", "--dry-run").stdout
     result = run(home, "--uninstall", "--purge", *args, answer=answer)
     assert result.code == (0 if gone else 1)

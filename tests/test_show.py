@@ -73,15 +73,24 @@ def test_list_is_newest_first_with_running_sessions(worked: World) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc to know that a process is gone")
 def test_a_session_whose_process_is_gone_is_shown_as_died(world: World, client: support.Client) -> None:
-    session = begin(world, "Write the docs", pid=client.pid)
+    life = Life(world.home, world.repo, pid=client.pid)
+    life.start()
+    life.prompt("Write the docs")
+    life.transcript.write(world.repo / "docs.md")
     for state in ("ACTIVE", "DIED"):
         (row,) = world.json("list")
         assert row["status"] == state
         assert world.memory("list").stdout.splitlines()[1].split()[3] == state
         client.kill()
-    assert "DIED (its process is gone" in world.memory("show", session.id).stdout
-    assert ": DIED" in world.memory("status").stdout
-    assert world.json("digest")["sessions"][0]["status"] == world.json("show", session.id)["status"] == "DIED"
+    before, page = world.files(), world.memory("show", "last").stdout
+    for text in ("# Write the docs\n", "- Write the docs\n", "- `docs.md`\n", "DIED (its process is gone", " to 20"):
+        assert (text in page, page.count("Write the docs")) == (True, 2)  # as headline and ask
+    assert "Died          %s since " % life.session.id[:8] in world.memory("status").stdout
+    assert (world.json("digest")["sessions"][0]["status"], world.files()) == ("DIED", before)
+    world.work("Go on", "Went on with it.")
+    assert "\n- Write the docs (ABANDONED, main)\n" in world.memory("digest").stdout
+    assert "* Write the docs (interrupted)\n    thread" in world.memory("open").stdout
+    assert "next: Unfinished" not in world.memory("open").stdout
 
 
 @pytest.mark.parametrize(("words", "number"), support.rows("verbs/list_options.jsonl"))

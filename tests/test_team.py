@@ -39,18 +39,16 @@ def test_share_writes_with_author_and_day(shop: World) -> None:
     text = path.read_text("utf-8")
     assert "author: Ada\nshared:" in text
     assert "session" not in text
+    assert "(the same as project/cart-totals)" in shop.memory("list", "--notes").stdout
+    support.git(shop.repo, "config", "user.name", "")
+    assert "author" not in shop.json("share", "cart-totals")["text"]
     assert support.git(shop.repo, "status", "--porcelain", "-uall", "--", str(NOTES)).startswith("?? ")
 
 
-@pytest.mark.parametrize(
-    "fact",
-    [
-        "The token is ghp_%s" % ("a1B2" * 9),
-        "Keys are in {home}/keys",
-        "Logs go to /home/eve/logs",
-        "See C:\\Users\\Eve\\x",
-    ],
-)
+PRIVATE = ("a token: ghp_%s" % ("a1B2" * 9), "Keys: {home}/keys", "Logs go to /home/eve/logs", "See C:\\Users\\Eve\\x")
+
+
+@pytest.mark.parametrize("fact", PRIVATE)
 def test_share_refuses_what_is_not_for_others_and_names_the_line(shop: World, fact: str) -> None:
     text = "---\nname: Mine\ntype: project\n---\n\n- Fine\n- %s\n" % fact.format(home=shop.home)
     (shop.project / "LEARNING" / "topics" / "mine.md").write_text(text, "utf-8")

@@ -48,6 +48,7 @@ def test_a_thread_is_closed_reopened_and_renamed_by_a_person(world: World) -> No
     work = state(world, "current-work.json")
     assert (work["active_tasks"], [done["id"] for done in work["completed_today"]]) == ([], [thread])
     assert world.json("thread", "rename", thread, "Rounding: once")["title"] == "Rounding: once"
+    assert "Nothing is open here.  Closed: 1\n" in world.memory("open", "--all").stdout
     (listed,) = world.json("open", "--all")
     assert (listed["title"], listed["state"]) == ("Rounding: once", "closed")
     world.assert_sound()

@@ -118,10 +118,15 @@ def _run(family: str, verb: str, argv: list[str]) -> int:
     """Parse the arguments of a verb, and run it."""
     every, words = rows(family, verb), "harness %s " % family if family else "harness "
     head, *actions = every
+    default = (
+        ". Without an action: %s, see: %s%s --help" % (actions[0].name.split()[1], words, actions[0].name)
+        if actions
+        else ""
+    )
     examples = [line for row in every for line in row.lines("$")] or [verb]
     parser = Parser(
         prog=words + verb,
-        description="\n".join(head.lines(">")) or head.what,
+        description="\n".join(head.lines(">")) or head.what + default,
         epilog="\n".join(["examples:", *("  " + words + each for each in examples)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -141,11 +141,15 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[Fields, lis
     saved = shelf.note(made.slug) or made
     found = [*lint.check_note(saved, call.project.root, call.now)]
     found += [each for each in lint.check_pairs(read_all(call.shelves), last=saved.ref) if each.file == saved.path]
-    when, after, step = (", ".join(each.partition(": ")[2] for each in saved.patterns(key)) for key in notes.PATTERNS)
-    verb = binding.VERBS.get(binding.firmness(saved), "")
+    rule = binding.compiled(saved)
+    lists = (rule[key] for key in ("when", "after", "require"))
+    when, after, step = (", ".join(each.partition(": ")[2] for each in patterns) for patterns in lists)
+    verb, remedy = binding.VERBS.get(rule["enforce"], ""), rule["remedy"]
     effect = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
     effect += ". After %s: %s" % (after, step) if verb and after and step else ""
-    rows = ["%s in %s (%s)%s" % (done, saved.ref, count(len(saved.facts), "fact"), effect)]
+    effect += ". It does not bind any more" if former and binding.firmness(former) and not verb else ""
+    effect += ". Instead: " + remedy if remedy else ""
+    rows = ["%s in %s (%s)%s" % (done, saved.ref, count(len(saved.facts) - bool(remedy), "fact"), effect)]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in found]
     return {**described(saved), "findings": [finding._asdict() for finding in found]}, rows

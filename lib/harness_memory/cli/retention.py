@@ -213,9 +213,7 @@ def forget(call: Call) -> int:
                 trail.append(call.dir, event, call.now, settings.LOCK_WAIT_SECONDS)
     left = [*forgetting.holding(tops, is_hit)] if is_hit and call.yes else []
     in_trail = [*forgetting.holding(security, is_hit)] if is_hit else []
-    shown = {
-        kind: some([text for row in rows for text in _texts(row)], _SHOWN) for kind, rows in report.items() if rows
-    }
+    shown = {kind: some(rows, _SHOWN) for kind, rows in _places(call, report, is_hit).items() if rows}
     end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
     lines = [*page(shown), "", end] if is_any else ["Nothing that is remembered here matches."]
     if call.yes and any(report[kind] for kind in ("sessions", "archived", "files")):
@@ -230,12 +228,35 @@ def forget(call: Call) -> int:
     return call.answer(value, lines, 2 if call.damaged else 0 if is_any else 1)
 
 
-def _texts(row: Fields) -> list[str]:
-    """What goes, for a person: a session or note by name, or a file and what holds the text in it."""
-    if "passages" in row:
-        return [short(row["file"]) + " (the whole file)" * row["removed"], *row["passages"][:3]]
+def _places(call: Call, report: dict[str, list[Fields]], is_hit: forgetting.Matcher | None) -> dict[str, list[str]]:
+    """What goes, for a person: each session and note by name, with how often it holds the text; each sentence once."""
+    shown = {kind: [*map(_named, rows)] for kind, rows in report.items() if kind != "files"}
+    if not is_hit:
+        return shown
+    titles = {each.owner: _named(each.brief()) for each in call.records}
+    held: collections.Counter[tuple[str, str]] = collections.Counter()
+    said: collections.Counter[str] = collections.Counter()
+    for row in report["files"]:
+        path, passages = os.path.relpath(row["file"], call.dir).replace(os.sep, "/"), row["passages"]
+        *_, folder, name = ("/" + path).split("/")
+        owner, whole = archives.owner(path), " (the whole of it)" * row["removed"]
+        if folder in (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR):
+            slug = name[: -len(".md")] if folder == settings.TOPICS_DIR else notebook.archived_slug(name)
+            held["notes", ("user/" if path[:1] == "." else "project/") + slug + whole] += len(passages)
+        else:
+            held[("sessions", titles[owner]) if owner in titles else ("files", short(row["file"]) + whole)] += len(
+                passages
+            )
+        sentences = [[each for each in forgetting.split(text) if is_hit(each)] or [text] for text in passages]
+        said.update(each.replace("description: ", "").strip(" -*#>") for hits in sentences for each in hits)
+    for (kind, what), number in held.items():
+        shown[kind] = [*shown.get(kind, ()), "%s: %s" % (what, count(number, "place"))]
+    return {**shown, "sentences": ["%s: %s" % (each, count(number, "place")) for each, number in said.most_common()]}
+
+
+def _named(row: Fields) -> str:
     what = ("note", "description") if "note" in row else ("id", "started", "headline")
-    return ["  ".join(local(row[key]) for key in what)]
+    return "  ".join(local(row[key]) for key in what)
 
 
 def _carry_out(call: Call, chosen: Chosen, tops: list[str]) -> None:

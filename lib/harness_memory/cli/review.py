@@ -88,7 +88,9 @@ def standing(call: Call) -> list[Fields]:
         again = [day for day, words in later if any(words and len(words & each) >= 0.6 * len(words) for each in facts)]
         value: Fields = {"note": note.ref, "binds": binding.firmness(note) or "-"}
         value["last"] = max([at[:10] for kind, at in events if kind != review.ACCEPTED] or [""])
-        value.update(followed=kinds.count("followed"), stopped=kinds.count("deny") + kinds.count("ask"))
+        is_firm = value["binds"] in settings.ENFORCE[1:]  # else a step that was not done is only mentioned
+        stops = ["deny", "ask", *["required"] * is_firm]
+        value.update(followed=kinds.count("followed"), stopped=sum(map(kinds.count, stops)))
         value.update(overridden=kinds.count("log"), recurred=len(again), rule=note.description, again=again)
         held.append(value)
     return held

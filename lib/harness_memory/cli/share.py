@@ -34,7 +34,7 @@ def share(call: Call) -> int:
     note, checkout = call.find_note(call.name, is_readable=True), call.project.root
     if note.scope == settings.TEAM_SCOPE:
         raise Refusal("%s is shared already: %s" % (note.ref, short(note.path)))
-    author = brief(_git(checkout, "user.name"), settings.NOTE_NAME_CHARS) or "unknown"
+    author = brief(_git(checkout, "user.name"), settings.NOTE_NAME_CHARS)
     text, path = notebook.shared(note, author, call.today), Shelf(settings.TEAM_SCOPE, checkout).path(note.slug)
     if refused := notebook.refusals(text, os.path.expanduser("~")):
         rows = ["  line %d %s: %s" % (number, why, line(text.split("\n")[number - 1])) for number, why in refused]

@@ -6,7 +6,7 @@ import os
 import textwrap
 from typing import Iterator
 
-from ..base import files, redact, settings
+from ..base import clock, files, redact, settings
 from ..base.text import clean
 from ..inject.injection import load_receipt
 from ..memory import records
@@ -19,6 +19,7 @@ from ..session.capture import is_prompt
 from . import notes
 from .call import Call
 from .output import WIDE, Fields, Refusal, columns, cut, local, page
+from .work import untold
 
 _NEAR = 2  # entries before and after a match
 _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
@@ -45,7 +46,10 @@ def show(call: Call) -> int:
         raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (record.id, record.id))
     text = "# %s\n\n%s" % (record.headline or "Session %s" % record.id, record.meta.get("summary") or "")
     text += "\n\nIts episode is damaged. See: harness memory verify" * ("episode" in record.paths)
-    text = episode.summary_page(record.episode, local(record.started)) if record.episode else text
+    if record.episode:
+        remains = untold(record.episode["what_remains"], record.headline)
+        said = {**record.episode, "headline": record.headline, "taint": (), "what_remains": remains}
+        text = episode.summary_page(said, local(record.started))
     value = {"id": record.id, "status": record.state, "meta": record.meta or None, "episode": record.episode}
     paths = {"paths": record.paths, "artifacts": record.artifacts}
     return call.answer({**value, **paths}, [text.rstrip(), "", *page(_facts(record))])
@@ -54,8 +58,8 @@ def show(call: Call) -> int:
 def _facts(record: Record) -> Fields:
     meta, value = record.meta, record.episode or {}
     ended, reason = meta.get("ended") or value.get("ended"), str(meta.get("reason") or "").replace("_", " ")
-    if record.state == settings.DIED:
-        reason = "its process is gone; the next session start archives it"
+    if record.is_dead:
+        ended, reason = clock.iso(record.seen), "its process is gone; the next session start writes its record"
     return {
         "Session": "%s (%s)" % (record.id, record.claude_id),
         "Status": record.state + (" (%s)" % reason if reason else ""),

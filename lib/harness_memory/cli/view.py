@@ -25,7 +25,7 @@ from ..project import identity
 from .call import Call, project_name
 from .notes import described
 from .output import Fields, Refusal, count, short
-from .work import open_items
+from .work import open_items, untold
 
 _AUDIT_EVENTS = 500
 _UNSHOWN = ("schema", "project", "session_id", "passages", "transcript", "source", "errors")
@@ -81,7 +81,9 @@ def _session(record: records.Record) -> Fields:
     """What a session's page shows; empty fields are left out, because there may be thousands."""
     receipt = load_receipt(record.directory or record.project_dir)
     shown = {key: value for key, value in (record.episode or {}).items() if key not in _UNSHOWN}
-    shown.update(record.brief(), state=record.state)
+    shown.update(
+        record.brief(), state=record.state, what_remains=untold(shown.get("what_remains", []), record.headline)
+    )
     shown["recalled"] = [[each["kind"], each["item"], each["used"]] for each in receipt.items if not each.get("held")]
     shown["tokens"] = sum(int(entry.get("tokens") or 0) for entry in receipt.log)
     return {key: each for key, each in shown.items() if each}

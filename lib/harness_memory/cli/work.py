@@ -22,7 +22,6 @@ from . import instant
 from .call import Call, one, project_name
 from .output import Fields, Refusal, count, line, local, read_input, short, some
 
-_STEPS_SHOWN = 3
 _REPORTED = ("decisions", "files_changed", "commits")
 _FIELDS = ("id", "title", "state", "last_activity", "branch", "sessions", "next_steps", "blockers")
 _SHOWN = "{0.id}  {0.title}".format
@@ -40,22 +39,29 @@ def open_items(project_dir: str, *, with_closed: bool = False) -> list[Fields]:
     for work in every:
         days = (now - (clock.parse(work.opened_at) or now)) // settings.DAY_SECONDS
         item = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir), "opened": work.opened_at}
-        items.append({**item, **{key: getattr(work, key) for key in _FIELDS}, "age_days": max(0, int(days))})
+        item.update({key: getattr(work, key) for key in _FIELDS}, age_days=max(0, int(days)))
+        items.append({**item, "next_steps": untold(work.next_steps, work.title)})
     return items
 
 
-def shown(item: Fields, about: str = "") -> list[str]:
-    """An open item for a person."""
+def untold(steps: list[str], title: str) -> list[str]:
+    """Steps without the one that a title says: the prompt at which a session was cut off."""
+    return [step for step in steps if step != "Unfinished: " + title.replace(" (interrupted)", "")]
+
+
+def shown(item: Fields, about: str = "", most: int = settings.REMAINS_ITEMS) -> list[str]:
+    """An open item for a person, with at `most` so many of its next steps."""
     rows = ["* " + item["title"], *filter(None, [about]), *("BLOCKED: " + text for text in item["blockers"])]
-    rows += some(["next: " + text for text in item["next_steps"]], _STEPS_SHOWN)
+    rows += some(["next: " + text for text in item["next_steps"]], most)
     return [line(rows[0]), *("    " + line(text) for text in rows[1:])]
 
 
 def open_work(call: Call) -> int:
     items = [item for project_dir in call.dirs for item in open_items(project_dir, with_closed=call.all)]
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
-    still = sum(item["state"] not in (threads.CLOSED, tasks.DONE) for item in items)
-    lines = ["Still open: %d" % still if still else "Nothing is open here."]
+    closed = sum(item["state"] in (threads.CLOSED, tasks.DONE) for item in items)
+    still = "Still open: %d" % (len(items) - closed) if len(items) > closed else "Nothing is open here."
+    lines = [still + "  Closed: %d" % closed * bool(closed)]
     for item in items:
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
         facts = [project_name(item["project"]) * call.all_projects, "%(kind)s %(id)s" % item, _state(item["state"])]

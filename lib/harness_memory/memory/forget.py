@@ -251,6 +251,8 @@ def _struck(folder: str, name: str, text: str, is_hit: Matcher, names: frozenset
     after = _tree(value, is_hit, names, name != settings.CAPTURE_FILE)  # whose lists have fixed positions
     if after == value:
         return text
+    if name.startswith(settings.EPISODE_PREFIX) and after.get("headline") != value.get("headline"):
+        after["headline"] = next(filter(None, after.get("asked") or ()), "")  # what is left of it says little
     is_hollow = folder == settings.PROGRESS_DIR and value.get("sessions") and not after.get("sessions")
     if is_hollow or (name.startswith(settings.EPISODE_PREFIX) and shape.problem(after, episode.SPEC)):
         return None  # a task of forgotten sessions alone, or an episode that says nothing any more
@@ -281,15 +283,20 @@ def sentences(text: str, is_hit: Matcher) -> str:
         bare = line.lstrip(" \t-*+#>")
         kept = bare
         if is_hit(line):
-            for end in (". ", "! ", "? ", "。", "！", "？"):
-                kept = kept.replace(end, end + "\n")
-            kept = "".join([each for each in kept.split("\n") if not is_hit(each)]).rstrip()
+            kept = "".join([each for each in split(bare) if not is_hit(each)]).rstrip()
         if kept == bare or kept.strip(" 0123456789.)"):  # more is left than the mark of a bullet
             lines.append(line[: len(line) - len(bare)] + kept)
-    left = "\n".join(lines)
-    if is_hit(left):
-        left = "\n\n".join(paragraph for paragraph in left.split("\n\n") if not is_hit(paragraph))
-    return "" if is_hit(left) else left
+    # A hit may run over several lines; and a paragraph of which nothing is left goes with its blank line.
+    left = [each.strip("\n") for each in "\n".join(lines).split("\n\n") if each.strip() and not is_hit(each)]
+    after = "\n\n".join(left) + "\n" * (text[-1:] == "\n")
+    return "" if is_hit(after) else after
+
+
+def split(line: str) -> list[str]:
+    """The sentences of a line."""
+    for end in (". ", "! ", "? ", "。", "！", "？"):
+        line = line.replace(end, end + "\n")
+    return line.split("\n")
 
 
 def _tree(value: Any, is_hit: Matcher, names: frozenset[str] = frozenset(), drops_empty: bool = True) -> Any:

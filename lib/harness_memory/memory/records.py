@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from functools import cached_property
 from typing import Any
 
 from ..base import clock, files, settings
 from ..base.text import first_sentence
-from ..session import capture, episode, liveness, sessions
+from ..session import capture, digest, episode, liveness, record, sessions, transcript
 
 _FILES = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
 
@@ -34,7 +35,30 @@ class Record:
 
     @cached_property
     def episode(self) -> dict[str, Any] | None:
-        return episode.load(self.project_dir, self.episode_name) if self.episode_name else None
+        """What the next session start will write, while a crashed session waits for that."""
+        value = episode.load(self.project_dir, self.episode_name) if self.episode_name else None
+        return (self._unwritten() if self.is_dead else None) or value
+
+    @cached_property
+    def marker(self) -> dict[str, Any]:
+        is_active = self.status == settings.ACTIVE
+        return sessions.read_marker(self.project_dir, str(self.meta.get("claude_session"))) if is_active else {}
+
+    @cached_property
+    def is_dead(self) -> bool:
+        return bool(self.marker) and liveness.is_alive(self.marker["process"]) is False
+
+    def _unwritten(self) -> dict[str, Any] | None:
+        session, root, state = sessions.load(self.directory), str(self.marker.get("root")), capture.load(self.directory)
+        with contextlib.suppress(OSError, ValueError, TypeError):  # no transcript, or a damaged capture
+            state.words = digest.unpacked(state.statements) if state.statements else []
+            reading = transcript.Reading(str(self.meta.get("transcript")), state.cursor)
+            with reading.file:
+                if reading.is_restart:
+                    transcript.restart(state)
+                transcript.absorb(state, reading.entries(lambda: True), (root,))
+        is_told = session and state.has_substance()
+        return record.build(session, state, root, "", is_over=True) if session and is_told else None
 
     @property
     def claude_id(self) -> str:
@@ -60,9 +84,7 @@ class Record:
     def state(self) -> str:
         """What a person calls it: a session that ended in the middle of a turn is not COMPLETED to them."""
         if self.status == settings.ACTIVE:
-            marker = sessions.read_marker(self.project_dir, self.claude_id)
-            is_dead = marker and liveness.is_alive(marker["process"]) is False
-            return settings.DIED if is_dead else settings.ACTIVE if marker else "elsewhere"  # the machine that sent it
+            return settings.DIED if self.is_dead else settings.ACTIVE if self.marker else "elsewhere"  # another machine
         turn = capture.load(self.directory).turn if self.directory and not self.episode else ""
         outcome = str((self.episode or {}).get("outcome") or turn)
         is_cut = self.status == settings.COMPLETED and outcome in ("interrupted", "failed")
@@ -70,8 +92,9 @@ class Record:
 
     @property
     def headline(self) -> str:
-        if self.episode:
-            return episode.headline(self.episode)
+        if self.episode:  # the state says already that it was cut off
+            text, is_said = episode.headline(self.episode), self.state != settings.COMPLETED
+            return text.replace(" (%s)" % self.episode["outcome"], "") if is_said else text
         prompts = capture.load(self.directory).prompts() if self.directory else []
         return first_sentence(str(self.meta.get("summary") or (prompts or [""])[0]), settings.SUMMARY_LINE_CHARS)
 
@@ -97,7 +120,7 @@ class Record:
             "ended": self.meta.get("ended") or value.get("ended"),
             "minutes": value.get("duration_minutes"),
             "files": len(listed) if isinstance(listed, list) else 0,
-            "has_episode": self.episode is not None,
+            "has_episode": bool(self.episode_name and self.episode),
         }
 
 

@@ -156,7 +156,7 @@ def team_lines(store_root: str, checkout: str, now: float) -> list[str]:
 def shared(note: Note, author: str, day: str) -> str:
     """A note as a team gets it: without what says where and when it was written down."""
     fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}
-    fields.update(scope="", session="", author=author, shared=day)
+    fields.update(scope="", session="", **({"author": author} if author else {}), shared=day)
     return notes.render(Note(note.slug, fields, note.body))
 
 
@@ -185,7 +185,8 @@ def read_all(places: list[Shelf]) -> list[Note]:
     for ref, note in readable.items():
         targets[ref] = ["%s/%s" % (note.scope, word) for word in note.items("supersedes")]
         first = nearest.setdefault(note.slug, note)
-        note.fate = "overridden by " + first.ref if first is not note else ""
+        is_same = [fact.text for fact in first.facts] == [fact.text for fact in note.facts]
+        note.fate = ("the same as " if is_same else "overridden by ") + first.ref if first is not note else ""
     for ref, superseded in targets.items():
         for each in superseded:
             if each in readable and ref not in targets[each]:  # of two that supersede each other both hold

@@ -136,16 +136,17 @@ def _transcripts() -> int:
 
 
 def _remembered(store: str) -> str:
-    """How many sessions of how many projects the memory holds; "" for none."""
-    episodes = [*Path(store).glob("*/%s/*.json" % settings.EPISODES_DIR)]
-    projects = output.count(len({path.parent for path in episodes}), "project")
-    about = "%s of %s, in %s" % (output.count(len(episodes), "session"), projects, output.short(store))
-    return about if episodes else ""
+    """How many sessions and notes the memory holds; "" without a session."""
+    places = ("*/%s/*.json" % settings.EPISODES_DIR, "*/%s/%s/*.md" % (settings.LEARNING_DIR, settings.TOPICS_DIR))
+    episodes, notes = ([*Path(store).glob(place)] for place in places)
+    numbers = {"session": len(episodes), "project": len({path.parent for path in episodes}), "note": len(notes)}
+    counts = [output.count(number, noun) for noun, number in numbers.items()]
+    return "%s of %s and %s, in %s" % (*counts, output.short(store)) if episodes else ""
 
 
 def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argparse.Namespace) -> int:
-    paths, summary = installation.memory(target.store) if args.purge else ([], "")
-    what = "%s in %s" % (summary, target.store)
+    paths = installation.memory(target.store) if args.purge else []
+    what = _remembered(target.store) or "the memory in %s" % output.short(target.store)
     if args.dry_run:
         lines = ["Would remove %s" % path for path in target.removable()]
         return _rehearse(target, target.without(wanted), [*lines, *["Would delete %s" % what] * bool(paths)])

@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from .. import __version__
 from ..base import files, invocation, settings
 from ..base.text import hexdigest
-from ..cli.output import count
 from . import settingsfile
 from .settingsfile import Document, Entries
 
@@ -31,7 +30,8 @@ _OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}}
 _SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
 _PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
 _SHARED = (settings.GITIGNORE_FILE, settings.VERSIONS_FILE, settings.VIEW_FILE)
-_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_SHARED)
+_MARKS = (settings.TRIGGERS_MARK, settings.TRIGGERS_MARK + settings.LOCK_SUFFIX)
+_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, *_MARKS, *_SHARED)
 _FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR, settings.SYNC_DIR, ".git")
 
 
@@ -161,18 +161,17 @@ def records(store: str) -> list[Document]:
     return list((files.load_json(os.path.join(store, settings.INSTALLS_FILE), _SPEC) or {}).get("installs", ()))
 
 
-def memory(store: str) -> tuple[list[str], str]:
-    """The paths of the memory in this folder, which may hold other things too, and what they are."""
+def memory(store: str) -> list[str]:
+    """The paths of the memory in this folder, which may hold other things too."""
     paths = [os.path.join(store, name) for name in files.names(store)]
     paths = [path for path in paths if not os.path.islink(path)]
     projects = [path for path in paths if _PROJECT.fullmatch(os.path.basename(path))]
     projects = [path for path in projects if os.path.isfile(os.path.join(path, settings.PROJECT_FILE))]
     runs = os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
     if not projects and not records(store) and not os.path.isdir(runs):
-        return [], ""  # a `config.json` or `user` in this folder is not ours
+        return []  # a `config.json` or `user` in this folder is not ours
     others = [path for path in paths if os.path.basename(path) in (_FOLDERS if os.path.isdir(path) else _FILES)]
-    names = [name for name in map(os.path.basename, others) if name[0] != "."]
-    return projects + others, ", ".join([count(len(projects), "project"), *names])
+    return projects + others
 
 
 def _remove(paths: list[str]) -> None:
