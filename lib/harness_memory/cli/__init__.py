@@ -118,15 +118,10 @@ def _run(family: str, verb: str, argv: list[str]) -> int:
     """Parse the arguments of a verb, and run it."""
     every, words = rows(family, verb), "harness %s " % family if family else "harness "
     head, *actions = every
-    default = (
-        ". Without an action: %s, see: %s%s --help" % (actions[0].name.split()[1], words, actions[0].name)
-        if actions
-        else ""
-    )
     examples = [line for row in every for line in row.lines("$")] or [verb]
     parser = Parser(
         prog=words + verb,
-        description="\n".join(head.lines(">")) or head.what + default,
+        description="\n".join(head.lines(">")) or head.what,
         epilog="\n".join(["examples:", *("  " + words + each for each in examples)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -134,6 +129,7 @@ def _run(family: str, verb: str, argv: list[str]) -> int:
     if actions:
         subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
         names = [row.name.split()[1] for row in actions]
+        parser.description = "%s. Without an action: %s" % (parser.description, names[0])
         for name, row in zip(names, actions):
             _fill(subparsers.add_parser(name, help=row.what, description=row.what, allow_abbrev=False), row)
         is_bare = not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help"))

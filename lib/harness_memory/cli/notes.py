@@ -142,8 +142,8 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[Fields, lis
     found = [*lint.check_note(saved, call.project.root, call.now)]
     found += [each for each in lint.check_pairs(read_all(call.shelves), last=saved.ref) if each.file == saved.path]
     rule = binding.compiled(saved)
-    lists = (rule[key] for key in ("when", "after", "require"))
-    when, after, step = (", ".join(each.partition(": ")[2] for each in patterns) for patterns in lists)
+    lists = [[each.partition(": ")[2] for each in rule[key]] for key in ("when", "after", "require")]
+    when, after, step = map(", ".join, lists)
     verb, remedy = binding.VERBS.get(rule["enforce"], ""), rule["remedy"]
     effect = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
     effect += ". After %s: %s" % (after, step) if verb and after and step else ""

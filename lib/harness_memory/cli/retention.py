@@ -186,18 +186,16 @@ class Chosen:
             if note.scope == settings.TEAM_SCOPE:
                 raise Refusal("%s is in the repository. Remove it there: harness memory team unshare NAME" % note.ref)
 
-    def report(self) -> dict[str, list[Fields]]:
-        """All of it for scripts, while it can still be read."""
-        rows = {"sessions": [each.brief() for each in self.sessions], "notes": [*map(described, self.notes)]}
-        return {**rows, "archived": [each.brief() for each in self.archived], "files": self.files}
-
 
 def forget(call: Call) -> int:
     tops = [call.dir, notebook.user_shelf(call.root).home, os.path.join(call.root, settings.HEALTH_DIR)]
     security = [os.path.join(call.dir, settings.SECURITY_DIR)]
     with archives.lock(call.dir) if call.yes else contextlib.nullcontext():
         chosen = Chosen(call, tops)
-        report, is_hit = chosen.report(), chosen.is_hit
+        is_hit, report = chosen.is_hit, {"sessions": [each.brief() for each in chosen.sessions]}
+        report.update(notes=[*map(described, chosen.notes)], archived=[each.brief() for each in chosen.archived])
+        report["files"] = chosen.files
+        places = _places(call, report, is_hit)
         is_any, going = any(report.values()), [row["file"] for row in report["notes"] + chosen.files]
         bound = [note for note in notebook.read_all(call.shelves) if note.path in going]
         bound = [note for note in bound if binding.is_looser(note, None)]
@@ -213,7 +211,7 @@ def forget(call: Call) -> int:
                 trail.append(call.dir, event, call.now, settings.LOCK_WAIT_SECONDS)
     left = [*forgetting.holding(tops, is_hit)] if is_hit and call.yes else []
     in_trail = [*forgetting.holding(security, is_hit)] if is_hit else []
-    shown = {kind: some(rows, _SHOWN) for kind, rows in _places(call, report, is_hit).items() if rows}
+    shown = {kind: some(rows, _SHOWN) for kind, rows in places.items() if rows}
     end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
     lines = [*page(shown), "", end] if is_any else ["Nothing that is remembered here matches."]
     if call.yes and any(report[kind] for kind in ("sessions", "archived", "files")):
@@ -234,21 +232,17 @@ def _places(call: Call, report: dict[str, list[Fields]], is_hit: forgetting.Matc
     if not is_hit:
         return shown
     titles = {each.owner: _named(each.brief()) for each in call.records}
+    named = {note.path: note.ref for note in notebook.read_all(call.shelves)}
     held: collections.Counter[tuple[str, str]] = collections.Counter()
     said: collections.Counter[str] = collections.Counter()
     for row in report["files"]:
-        path, passages = os.path.relpath(row["file"], call.dir).replace(os.sep, "/"), row["passages"]
-        *_, folder, name = ("/" + path).split("/")
-        owner, whole = archives.owner(path), " (the whole of it)" * row["removed"]
-        if folder in (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR):
-            slug = name[: -len(".md")] if folder == settings.TOPICS_DIR else notebook.archived_slug(name)
-            held["notes", ("user/" if path[:1] == "." else "project/") + slug + whole] += len(passages)
-        else:
-            held[("sessions", titles[owner]) if owner in titles else ("files", short(row["file"]) + whole)] += len(
-                passages
-            )
-        sentences = [[each for each in forgetting.split(text) if is_hit(each)] or [text] for text in passages]
-        said.update(each.replace("description: ", "").strip(" -*#>") for hits in sentences for each in hits)
+        path, whole = row["file"], " (the whole of it)" * row["removed"]
+        owner = archives.owner(os.path.relpath(path, call.dir).replace(os.sep, "/"))
+        place = ("notes", named[path] + whole) if path in named else ("files", short(path) + whole)
+        held[("sessions", titles[owner]) if owner in titles else place] += len(row["passages"])
+        for text in row["passages"]:
+            sentences = [each for each in forgetting.split(text) if is_hit(each)] or [text]
+            said.update(each.replace("description: ", "").strip(" -*#>") for each in sentences)
     for (kind, what), number in held.items():
         shown[kind] = [*shown.get(kind, ()), "%s: %s" % (what, count(number, "place"))]
     return {**shown, "sentences": ["%s: %s" % (each, count(number, "place")) for each, number in said.most_common()]}

@@ -108,20 +108,18 @@ def _recorded(directory: str, name: str) -> Hit | None:
 
 
 def _session(kind: str, id: str, path: str, day: str, value: Fields | None) -> Hit | None:
-    return Hit(kind, id, path, day, _texts(value), value["files_changed"], "") if value else None
+    """With every line of text in its episode, what happened first."""
+    if not value:
+        return None
+    more = [*value["files_changed"], *value["tags"], str(value.get("branch") or "")]
+    more += [task["title"] for task in value["tasks"]]
+    lines = "\n".join((episode.headline(value), *passages.of_session(value), *more)).split("\n")
+    return Hit(kind, id, path, day, lines, value["files_changed"], "")
 
 
 def _note(note: Note) -> Hit:
     lines = ["%s: %s" % (note.name, note.description), *(fact.text for fact in note.facts)]
     return Hit(NOTE, note.ref, note.path, note.day, lines, note.files, note.type)
-
-
-def _texts(value: Fields) -> list[str]:
-    """Every line of text in an episode, what happened first."""
-    more = [*value["files_changed"], *value["tags"], str(value.get("branch") or "")]
-    more += [task["title"] for task in value["tasks"]]
-    texts = (episode.headline(value), *passages.of_session(value), *more)
-    return [part for text in texts for part in text.split("\n")]
 
 
 def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
