@@ -9,7 +9,7 @@ from typing import Any
 
 from ..base import clock, files, settings
 from ..base.text import first_sentence
-from ..session import capture, digest, episode, liveness, record, sessions, transcript
+from ..session import capture, digest, episode, liveness, record, sessions, tombstones, transcript
 
 _FILES = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
 
@@ -50,6 +50,9 @@ class Record:
 
     def _unwritten(self) -> dict[str, Any] | None:
         session, root, state = sessions.load(self.directory), str(self.marker.get("root")), capture.load(self.directory)
+        state.since = max(
+            state.since, tombstones.since(self.project_dir, self.claude_id, clock.parse(self.started) or 0.0)
+        )
         with contextlib.suppress(OSError, ValueError, TypeError):  # no transcript, or a damaged capture
             state.words = digest.unpacked(state.statements) if state.statements else []
             reading = transcript.Reading(str(self.meta.get("transcript")), state.cursor)
