@@ -75,8 +75,7 @@ def reports(statements: list[Statement]) -> dict[Statement, float]:
 
 def leads(worth: dict[Statement, float]) -> list[Statement]:
     """The report that says best what each turn did."""
-    best = [each for rank, each in ranked(worth, lambda each: -worth[each]) if not rank]
-    return sorted(best, key=lambda each: each.turn)
+    return sorted([each for at, each in ranked(worth, lambda each: -worth[each]) if not at], key=lambda each: each.turn)
 
 
 def done(statements: list[Statement], worth: dict[Statement, float], elsewhere: list[str], limit: int) -> str:
@@ -106,19 +105,20 @@ def unlisted(left: list[Statement], listed: list[str]) -> list[str]:
 def closed(statements: list[Statement], commits: list[str], files: list[str], steps: list[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
     done = [each for each in statements if each.by == "c" and "s" in each.kinds]
-    turns, deeds = {each.turn for each in done}, [*commits, *(each.text for each in done if "l" not in each.kinds)]
-    said = [each.text for each in statements if each.turn in turns and "l" not in each.kinds]
-    others = [stems(words_of(text)) for text in (*said, *commits)]
-    deeds = [text for text in deeds if not any("not" in CLASS.get(word, ()) for word in words_of(text))]
+    turns, deeds = {each.turn for each in done}, {*commits, *(each.text for each in done if "l" not in each.kinds)}
+    said = [*commits, *(each.text for each in statements if each.turn in turns and "l" not in each.kinds)]
+    others = {text: stems(words_of(text)) for text in said}
+    plain = [text for text in others if not any("not" in CLASS.get(word, ()) for word in words_of(text))]
     names = [{*words_of(file.rpartition("/")[2].partition(".")[0])} for file in files]
-    found = [step for step in steps if is_covered(step, others)]
-    for step in steps:  # or a file that it names was changed, and a deed says half of the rest and the last code in it
-        words = words_of(step)
+    found = [step for step in steps if is_covered(step, others.values())]
+    for step in steps:  # or each of its parts; or a file that it names was changed, and a deed says half of the rest
+        words, parts = words_of(step), step.replace("; ", ", and ").split(", and ")
+        is_each = parts[1:] and all(is_covered(part, [others[text] for text in plain], 1) for part in parts)
         named = {word for name in names if name.issubset(words) for word in name}
         own = stems([word for word in words if word not in named and _DUTY.isdisjoint(CLASS.get(word, ()))])
         code = ["", *(span for span in step.split("`")[1::2] if named.isdisjoint(words_of(span)))][-1]
-        common = [own & stems(words_of(deed)) for deed in deeds if code in deed and named]
-        found += [step] if any(len(shared) >= max(len(own) / 2, 2) for shared in common) else []
+        common = [len(own & others[deed]) for deed in plain if deed in deeds and code in deed and named]
+        found += [step] if is_each or max(common, default=0) >= max(len(own) / 2, 2) else []
     return list(dict.fromkeys(found))
 
 

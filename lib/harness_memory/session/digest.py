@@ -163,10 +163,10 @@ def weight(text: str) -> int:
     return min(len(words), 24) + 4 * sum([word[1:] != word[1:].lower() or not word.isalpha() for word in words[1:]])
 
 
-def is_covered(text: str, others: Iterable[set[str]]) -> bool:
-    """Whether one of the others says most of the words of a text."""
+def is_covered(text: str, others: Iterable[set[str]], least: int = 2) -> bool:
+    """Whether one of the others says most of the words of a text, of which there are at `least` so many."""
     own = stems(words_of(text))
-    return len(own) > 1 and any(len(own & other) >= 0.6 * len(own) for other in others)
+    return len(own) >= least and any(len(own & other) >= 0.6 * len(own) for other in others)
 
 
 def settle(statements: list[Statement], newer: list[Statement], turn: int) -> None:
