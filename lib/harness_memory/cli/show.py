@@ -50,24 +50,20 @@ def show(call: Call) -> int:
         remains = untold(record.episode["what_remains"], record.headline)
         said = {**record.episode, "headline": record.headline, "taint": (), "what_remains": remains}
         text = episode.summary_page(said, local(record.started))
-    value = {"id": record.id, "status": record.state, "meta": record.meta or None, "episode": record.episode}
-    paths = {"paths": record.paths, "artifacts": record.artifacts}
-    return call.answer({**value, **paths}, [text.rstrip(), "", *page(_facts(record))])
-
-
-def _facts(record: Record) -> Fields:
-    meta, value = record.meta, record.episode or {}
-    ended, reason = meta.get("ended") or value.get("ended"), str(meta.get("reason") or "").replace("_", " ")
+    ended, reason = record.brief()["ended"], str(record.meta.get("reason") or "").replace("_", " ")
     if record.is_dead:
         ended, reason = clock.iso(record.seen), "its process is gone; the next session start writes its record"
-    return {
+    facts = {
         "Session": "%s (%s)" % (record.id, record.claude_id),
         "Status": record.state + (" (%s)" % reason if reason else ""),
         "Time": "%s to %s (local time)" % (local(record.started), local(ended) if ended else "now"),
         "Branch": record.branch,
-        "Tags": ", ".join(map(str, value.get("tags") or ())),
+        "Tags": ", ".join(map(str, (record.episode or {}).get("tags") or ())),
         "Files": [*record.paths.values(), *record.artifacts],
     }
+    value: Fields = {"id": record.id, "status": record.state, "meta": record.meta or None, "episode": record.episode}
+    value.update(paths=record.paths, artifacts=record.artifacts)
+    return call.answer(value, [text.rstrip(), "", *page(facts)])
 
 
 def why(call: Call) -> int:

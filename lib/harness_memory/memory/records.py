@@ -41,8 +41,9 @@ class Record:
 
     @cached_property
     def marker(self) -> dict[str, Any]:
-        is_active = self.status == settings.ACTIVE
-        return sessions.read_marker(self.project_dir, str(self.meta.get("claude_session"))) if is_active else {}
+        """Of a session that has not ended."""
+        claude_id = self.status == settings.ACTIVE and self.meta.get("claude_session")
+        return sessions.read_marker(self.project_dir, str(claude_id)) if claude_id else {}
 
     @cached_property
     def is_dead(self) -> bool:
@@ -50,10 +51,9 @@ class Record:
 
     def _unwritten(self) -> dict[str, Any] | None:
         session, root, state = sessions.load(self.directory), str(self.marker.get("root")), capture.load(self.directory)
-        state.since = max(
-            state.since, tombstones.since(self.project_dir, self.claude_id, clock.parse(self.started) or 0.0)
-        )
-        with contextlib.suppress(OSError, ValueError, TypeError):  # no transcript, or a damaged capture
+        forgotten = tombstones.since(self.project_dir, self.claude_id, clock.parse(self.started) or 0.0)
+        state.since = max(state.since, forgotten)
+        with contextlib.suppress(AttributeError, OSError, TypeError, ValueError):  # no transcript, or a damaged capture
             state.words = digest.unpacked(state.statements) if state.statements else []
             reading = transcript.Reading(str(self.meta.get("transcript")), state.cursor)
             with reading.file:
