@@ -96,11 +96,6 @@ def test_a_date_in_a_note_that_grew_is_offered_but_not_written(shelf: notebook.S
     assert lint.correct(note) == []
 
 
-def test_a_note_that_nobody_verified_for_long_is_stale(tmp_path: Path, shelf: notebook.Shelf) -> None:
-    put(shelf, made("a", "Fact", day="2026-01-01"))
-    assert [(each.kind, each.what) for each in findings(tmp_path)] == [("stale", "not verified since 2026-01-01")]
-
-
 # compact -------------------------------------------------------------------------------------------
 def test_compact_keeps_every_fact_once_and_archives_every_original(shelf: notebook.Shelf) -> None:
     sample = table("compact.json")

@@ -118,7 +118,7 @@ def test_a_note_made_by_hand_is_injected_at_the_next_start(life: Life, home: Pat
     topics.mkdir(parents=True, mode=0o700)
     (topics / "auth.md").write_text("# Auth\n\n- Tokens expire in 15 minutes\n", "utf-8")
     context = Life(home, life.cwd, pid=life.pid).start().context
-    assert "[Auth](LEARNING/topics/auth.md): Tokens expire in 15 minutes" in context
+    assert "] auth: Tokens expire in 15 minutes\n" in context
 
 
 def test_a_session_is_given_the_nearest_note(life: Life, home: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_session_is_given_the_nearest_note(life: Life, home: Path) -> None:
     put(notebook.Shelf("local", str(life.directory)), made("tabs", "Spaces, this once", scope="local"))
     context = life.start("compact").context
     assert "Uses emacs" in context
-    assert "[local] [tabs](local/tabs.md): Spaces, this once" in context
+    assert "[local] tabs: Spaces, this once" in context
     assert not [hidden for hidden in ("Uses vim", "Uses tabs") if hidden in context]
     life.end()
     assert not (life.directory / "local").exists()

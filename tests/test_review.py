@@ -41,10 +41,13 @@ def test_what_is_accepted_becomes_a_note_whose_name_keeps_the_negation(world: Wo
     for item in waiting(world).values():
         assert world.memory("review", "accept", item["key"]).code == 0
     notes = {note["facts"][0]: note for note in world.json("list", "--notes")}
-    assert notes[RULE]["note"] == "project/never-push-to-main-without-asking"
+    assert notes[RULE]["note"] == "project/never-push-main-without-asking"
     assert [notes[text]["type"] for text in (RULE, DECISION, LESSON)] == ["feedback", "decision", "project"]
     assert waiting(world) == {}
-    assert not [text for text in notes if text in Life(world.home, world.repo).start().context.partition("## Notes")[0]]
+    head, _, tail = Life(world.home, world.repo).start().context.partition("## Notes")
+    shown = head.partition("## Rules the user stated")[2].partition("\n\n")[0].split("\n- ")[1:]
+    assert [line.partition("] ")[2] for line in shown] == ["never-push-main-without-asking: " + RULE]
+    assert (RULE in tail, LESSON in tail) == (False, True)
     world.assert_sound()
 
 
@@ -98,5 +101,5 @@ def test_rules_lists_what_became_of_each_and_what_had_to_be_said_again(world: Wo
     assert [rule["recurred"] for rule in world.json("rules")] == [1]
     page = world.memory("rules").stdout
     assert "newest last: ▁▁▁▁▁▁▁▁▁▁▁█" in page
-    assert "not reviewed: 2 rules" in page
+    assert "not reviewed: 1 rule." in page
     assert world.json("stats")["rules"] == {"held": 1, "followed": 0, "stopped": 1, "overridden": 0, "recurred": 1}

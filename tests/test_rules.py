@@ -64,12 +64,14 @@ def test_the_next_session_is_given_the_rules_newest_first_as_quotes(life: Life) 
     assert part.count('] "') == 2
 
 
-def test_what_is_said_in_two_sessions_is_shown_once_with_its_weight(world: World) -> None:
-    for _ in range(2):
-        world.work(RULE, "I will do so from now on, promised.", ("a.py",))
+def test_what_is_said_again_in_other_words_is_one_rule_with_its_weight_until_a_note_says_it(world: World) -> None:
+    for prompt in ("From now on use pnpm, not npm, in this repo.", "No, I told you: we use pnpm here, not npm!"):
+        world.work(prompt, "I will do so from now on, promised.", ("a.py",))
+    world.work("use npm, not pnpm", "As you say.", ("a.py",))
     text = Life(world.home, world.repo).start().context
-    assert text.count(RULE) - text.partition("## Past sessions")[2].count(RULE) == 1
-    assert "(said in 2 sessions)" in text
+    assert '"we use pnpm here, not npm!" (said in 2 sessions)' in text
+    assert world.memory("remember", "We use pnpm, not npm").code == 0
+    assert [item["text"] for item in world.json("review")] == ["use npm, not pnpm"]
 
 
 def test_no_rule_ends_the_frame_or_speaks_as_another(world: World) -> None:

@@ -62,7 +62,7 @@ def test_share_refuses_what_is_not_for_others_and_names_the_line(shop: World, fa
 def test_every_session_of_the_checkout_reads_the_note(shop: World, tmp_path: Path) -> None:
     shop.memory("share", "cart-totals")
     other = stranger(tmp_path, shop.repo)
-    assert "- [team] [Cart totals](.claude/memory/cart-totals.md): " + FACT in context(other)
+    assert "- [team] cart-totals: " + FACT in context(other)
     assert FACT not in context(other).partition("- [team]")[2].partition(FACT)[2]
     assert "[team]" not in context(shop)  # the project's note of that name is nearer
     assert [each["note"] for each in other.json("team")] == ["team/cart-totals"]

@@ -9,8 +9,10 @@ from ..base.redact import MARK, redact
 from ..base.text import brief, cut, one_line
 from ..notes import binding, index, lint
 from ..notes import note as notes
+from ..notes.gist import gist, telling
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
+from ..session.rules import WORDS
 from . import pages
 from .call import Call, is_in_session
 from .output import Fields, Refusal, complain, count, emit_stored, findings, has_input, short
@@ -63,8 +65,12 @@ def keep(call: Call, facts: list[str], kind: str | None) -> tuple[Fields, list[s
     name, *facts = [redact(one_line(each)) for each in (call.name, *facts)]  # no slug holds a secret
     with call.writing(call.scope or ("user" if kind == "user" else "project")) as shelf:
         title = name or _title(facts[0])
-        is_own = name or call.enforce or call.require  # a rule that binds has a note of its own
+        is_own = name or call.enforce or call.require or kind == "feedback"  # a rule has a note of its own
         former = shelf.note(notes.slug_of(title)) if is_own else _nearest(shelf, facts, kind)
+        if former and not name and _disagree(former, facts, is_own=bool(is_own)):
+            taken = {*shelf.slugs()}
+            titles = [title, *("%s %d" % (title, number) for number in range(2, len(taken) + 3))]
+            title, former = next(each for each in titles if notes.slug_of(each) not in taken), None
         made = former or notes.new(title, type=kind or "", day=call.today, session=call.present)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % name)
@@ -78,16 +84,26 @@ def keep(call: Call, facts: list[str], kind: str | None) -> tuple[Fields, list[s
         return _saved(call, shelf, made, "Noted" if new else "Known already, and verified today")
 
 
+def _disagree(note: Note, facts: list[str], *, is_own: bool) -> bool:
+    """Whether facts do not belong into a note: they contradict it, or one that is a rule says something else."""
+    texts = [fact.text for fact in note.facts]
+    alike = [kind for *_, kind in lint.pairs([*texts, *facts])]
+    said = gist(facts[0])
+    return "contradiction" in alike or (is_own and not any(said <= gist(each) or gist(each) <= said for each in texts))
+
+
 def _title(fact: str) -> str:
-    """The words of a fact up to the fourth that means something, and a negation behind them up to its verb."""
-    words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in lint.reword(fact, "")[0].split()]
-    telling = [at for at, word in enumerate(words) if lint.content(word) and not lint.is_negation(word)]
-    first, end = [*telling, 0][0], [*telling[3:], len(words)][0] + 1
-    denied = [at for at, word in enumerate(words) if lint.is_negation(word)]
-    first = min([first, *denied])
-    later = [at for at in denied if at >= end - 1][:1]
-    verb = [at for at in telling if later and at > later[0]][:1] or later
-    return " ".join(words[first:end] + (words[max(later[0] - 1, end) : verb[0] + 1] if later else []))
+    """Up to five words that tell a fact from others: also what it rules out, and what stands before that."""
+    said = [pair for pair in telling(lint.reword(fact, "")[0]) if "://" not in pair[1] and MARK not in pair[1]]
+    main = [at for at, (_, word) in enumerate(said) if word.lower() not in WORDS["ties"]]
+    denied = [at for at in main if said[at][0] and (at - 1 not in main or said[at - 1][0] != said[at][0])]
+    order = sorted(main, key=lambda at: (at not in denied, at + 1 not in denied or said[at][0] != ""))
+    words, denial, first = [""], "", order[:5]
+    for at, (now, word) in enumerate(said):
+        if at in first or (at not in main and at - 1 in first and at + 1 in first):
+            words += [now, word] if now != denial else [word]
+            denial = now
+    return " ".join(filter(None, words)) or fact
 
 
 def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
@@ -144,7 +160,7 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[Fields, lis
     rule = binding.compiled(saved)
     lists = [[each.partition(": ")[2] for each in rule[key]] for key in ("when", "after", "require")]
     when, after, step = map(", ".join, lists)
-    verb, remedy = binding.VERBS.get(rule["enforce"], ""), rule["remedy"]
+    verb, remedy = index.VERBS.get(rule["enforce"], ""), rule["remedy"]
     effect = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
     effect += ". After %s: %s" % (after, step) if verb and after and step else ""
     effect += ". It does not bind any more" if former and binding.firmness(former) and not verb else ""

@@ -14,7 +14,7 @@ from ..base.text import brief
 from ..memory import sync as syncing
 from ..memory import transfer, views
 from ..memory.sync import Store
-from ..notes import shelf as notebook
+from ..notes.note import Note, render
 from ..notes.shelf import Shelf
 from ..project import identity
 from ..project.remote import normalize
@@ -24,6 +24,7 @@ from .call import Call, one
 from .output import Refusal, ago, complain, confirm, count, line, page, short
 
 _PUBLIC = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "gitee.com", "dev.azure.com")
+_HOMES = ("/home/", "/Users/", ":\\Users\\", "/root/")  # of anybody
 _EVERY_SECONDS = 300
 _COPIES = """\
 The history here and in the remote now begins with the present state. Other machines drop theirs with their next sync.
@@ -35,8 +36,8 @@ def share(call: Call) -> int:
     if note.scope == settings.TEAM_SCOPE:
         raise Refusal("%s is shared already: %s" % (note.ref, short(note.path)))
     author = brief(_git(checkout, "user.name"), settings.NOTE_NAME_CHARS)
-    text, path = notebook.shared(note, author, call.today), Shelf(settings.TEAM_SCOPE, checkout).path(note.slug)
-    if refused := notebook.refusals(text, os.path.expanduser("~")):
+    text, path = _shared(note, author, call.today), Shelf(settings.TEAM_SCOPE, checkout).path(note.slug)
+    if refused := _refusals(text, os.path.expanduser("~")):
         rows = ["  line %d %s: %s" % (number, why, line(text.split("\n")[number - 1])) for number, why in refused]
         rows = [row.partition(": ")[0] if "secret" in row else row for row in rows]
         raise Refusal("%s is not for others to see; nothing was written. Correct it:\n%s" % (note.ref, "\n".join(rows)))
@@ -51,6 +52,23 @@ def share(call: Call) -> int:
     is_in_git = os.path.lexists(os.path.join(checkout, ".git"))
     done += "Commit it, and others have it too:" if is_in_git else "This folder is in no git repository:"
     return call.answer({"note": note.ref, "file": path, "text": text}, [done, "", text.rstrip("\n")])
+
+
+def _shared(note: Note, author: str, day: str) -> str:
+    """A note as a team gets it: without what says where and when it was written down."""
+    fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}
+    fields.update(scope="", session="", **({"author": author} if author else {}), shared=day)
+    return render(Note(note.slug, fields, note.body))
+
+
+def _refusals(text: str, home: str) -> list[tuple[int, str]]:
+    """Lines that others must not see: (number, why). Secrets, and paths of a person's home."""
+    marks, found = [*_HOMES, *([home] if len(home) > 1 else [])], []
+    for number, row in enumerate(text.split("\n"), 1):
+        is_secret = redact(row) != row
+        if is_secret or any(mark in row + "/" for mark in marks):
+            found.append((number, "holds a secret" if is_secret else "names a path of a person's home"))
+    return found
 
 
 def _git(checkout: str, *words: str) -> str:

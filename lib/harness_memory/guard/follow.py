@@ -71,6 +71,8 @@ def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
         text = " ".join(rest) or (call.stdin if isinstance(call.stdin, str) and where else "")
         shell.read_text(text, via="" if name == "eval" else name, where=where)
     else:
+        package, _, version = "".join(rest[:1]).rpartition("@")  # npx npm@latest
+        rest = [package, *rest[1:]] if package and "/" not in version else rest
         rest = ["python", *rest] if "".join(rest[:1]).endswith(".py") else rest
         shell.follow(rest, via=where or name, where=where)
 

@@ -120,7 +120,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     sections.sort_by_relevance(notes, [project.branch, folder, *still_open.lines, *menu.lines[:5]])
     parts += [
         sections.briefing(project, problems),
-        sections.rules(project, () if event.source == "compact" else own_ids),
+        sections.rules(project, notes, () if event.source == "compact" else own_ids),
         sections.running(project, session.id),
         still_open,
         sections.decisions(project, own_ids, "\n".join([*still_open.lines, *menu.lines])),

@@ -13,11 +13,8 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    parts = [
-        sections.briefing(run.project, [], 25),
-        sections.rules(run.project),
-        sections.notes(run.project, run.store_root, run.event.transcript_path, [], run.now),
-    ]
+    notes = sections.notes(run.project, run.store_root, run.event.transcript_path, [], run.now)
+    parts = [sections.briefing(run.project, [], 25), sections.rules(run.project, notes), notes]
     if not any(part.lines for part in parts):
         return None
     with run as session:

@@ -46,7 +46,7 @@ def notes(
     client = os.path.join(os.path.dirname(transcript_path), "memory", settings.NOTES_INDEX_FILE)
     in_client = {_normal(text) for text in (pages.read(client).lines if transcript_path else ())} - {""}
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
-    part = Part("notes", "Notes (index; read one: %s show <file>)" % invocation.own_command(), [], source)
+    part = Part("notes", "Notes (index; read one: %s show NAME)" % invocation.own_command(), [], source)
     indexes = [("project", pages.read(source))]
     if os.path.isdir(os.path.join(project.root, settings.CLAUDE_DIR, settings.STORE_DIR)):
         from ..notes import shelf
@@ -68,25 +68,28 @@ def notes(
         part.missing += page_part.missing
         names: set[str] = set()
         for text in page_part.lines:
-            slug, day, about = index.read_line(text)
+            slug, day, about, said, is_rule = index.read_line(text)
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or slug in hidden:
                 continue
             names.update([slug] if slug else [])
             if _normal(text) not in in_client:
                 home, day = os.path.dirname(page.path), day if page.path else ""
-                said = text.lstrip("-* ").replace(" · " + day, "") if day else text.lstrip("-* ")
                 label = ("" if scope == "project" else scope, day or (page.day if page.path else ""))
                 doubt = _doubt((scope, home, slug), day, about, project.root, now) if slug and home else ""
-                part.add("- [%s] %s%s" % (" ".join(filter(None, label)), said, doubt), slug, "index")
+                shown = neutral.line("- [%s] %s%s" % (" ".join(filter(None, label)), said, doubt))
+                part.add(shown, slug, "rule" if is_rule else "index")
         hidden |= names
     return part
 
 
-def rules(project: Project, own_ids: Collection[str] = ()) -> Part:
-    """What the user ruled in other sessions, in their own words, until they accept, change or reject it."""
-    title = "Rules the user stated (their words in earlier prompts)"
+def rules(project: Project, noted: Part, own_ids: Collection[str] = ()) -> Part:
+    """Rules out of the notes; and what the user ruled in other sessions, until they accept, change or reject it."""
+    title = "Rules the user stated (in quotes: their words in earlier prompts; others are notes)"
     part = Part("rules", title, [], os.path.join(project.dir, settings.STATE_DIR, settings.REVIEW_FILE))
+    for line in [line for line, item in noted.items.items() if item["kind"] == "rule"]:
+        noted.lines.remove(line)
+        part.add(line, noted.items.pop(line)["item"], "index")
     if not files.exists(part.source):
         return part
     from ..memory import review

@@ -247,15 +247,25 @@ def retire(
     return path, reasons
 
 
+def refuse_if_damaged(project_dir: str) -> None:
+    """Before a command brings something back that may have been forgotten."""
+    path = tombstones.path(project_dir)
+    problem = files.read_json(path, tombstones.SPEC)[1]
+    if problem:
+        what = "cannot read it (%s), and forgotten sessions would come back. Repair it, or delete it" % problem
+        raise files.Unreadable(errno.EINVAL, what, path)
+
+
 def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
     """Bring sessions back from the archives, whose lock the caller holds; what became of each, by short id."""
     # The newest copy of a session comes first, older ones fill gaps: a killed run may have archived it in two parts.
-    tombstones.refuse_if_damaged(project_dir)
+    refuse_if_damaged(project_dir)
     starts = {record.id: record.started for record in records.load_all(project_dir)}
     outcome: dict[str, str] = {}
     for session in selected:
         kind, is_other = outcome.get(session.id, PRESENT), starts.get(session.id, session.started) != session.started
-        if tombstones.is_forgotten(project_dir, session.claude_id, max(session.started, session.ended)):
+        forgotten = (files.load_json(tombstones.path(project_dir), tombstones.SPEC) or {}).get("sessions") or {}
+        if max(session.started, session.ended) < str(forgotten.get(session.claude_id, "")):
             kind = FORGOTTEN
         elif is_other or sessions.read_marker(project_dir, session.claude_id):
             kind = WENT_ON

@@ -105,7 +105,7 @@ class Backfill:
         if self.only and project.dir != self.only:
             return ELSEWHERE
         if project.dir not in self.archived:
-            tombstones.refuse_if_damaged(project.dir)
+            archive.refuse_if_damaged(project.dir)
             self.archived[project.dir] = {each.claude_id for each in archive.load_all(project.dir, [])}
         if tombstones.since(project.dir, source.session_id, source.started):
             return FORGOTTEN

@@ -4,7 +4,7 @@
                                    accepted, rejected, required, followed
     STATE/review.json              a view: {"schema", "waiting", "rules": [{"text", "day", "session", "times"}]}
 
-An item is known by its words, so that what was rejected once is never offered again, and what a note says not at all.
+An item is known by its gist, so that what was rejected once is never offered again, and what a note says not at all.
 """
 
 from __future__ import annotations
@@ -29,37 +29,41 @@ _TOLD = os.path.join(settings.STATE_DIR, "review-told")
 
 
 class Item:
-    """`times`: in how many sessions it was said; day, session and words are those of the last."""
+    """`times`: in how many sessions it was said, also in other words; day, session, words and key are the last's."""
 
-    __slots__ = ("day", "key", "kind", "session", "text", "times")
+    __slots__ = ("day", "gist", "key", "keys", "kind", "session", "text", "times")
 
     def __init__(self, kind: str, text: str, day: str, session: str) -> None:
+        from ..notes.gist import gist  # most starts need none
+
         if kind == "rule" and text[10:12] == ": ":
             day, text = text[:10], text[12:]
         self.kind, self.text, self.day, self.session, self.times = kind, text, day, session, 1
-        self.key = hexdigest(" ".join(_words(text)))[:8]
+        self.key = hexdigest(" ".join("".join([c if c.isalnum() else " " for c in text.lower()]).split()))[:8]
+        self.keys, self.gist = {self.key}, gist(text)
 
     def is_said(self, texts: Iterable[str]) -> bool:
-        """Whether one of the texts has all its words; short ones do not matter."""
-        words = {word for word in _words(self.text) if len(word) > 2}
-        return any(words.issubset(_words(text)) for text in texts)
+        """Whether one of the texts says as much and rules out the same."""
+        from ..notes.gist import gist
 
-
-def _words(text: str) -> list[str]:
-    return "".join([char if char.isalnum() else " " for char in text.lower()]).split()
+        words = [word.lstrip("!") for word in self.gist]
+        near = [text for text in texts if words and all(word in text.lower() for word in words)]  # cheap
+        return any(self.gist <= gist(text) for text in near)
 
 
 def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
     """What sessions left, each once, the latest first."""
-    every: dict[str, Item] = {}
+    every: dict[object, Item] = {}
     for value in episodes:
         for kind, field in KINDS.items():
             texts = value.get(field) or ()
             for text in texts if kind == "rule" else texts[: settings.KIND_ITEMS]:  # the surest come first
                 item = Item(kind, str(text), value["ended"][:10], value["id"])
-                former = every.pop(item.key, None)
-                item.times += former.times if former and former.session != item.session else 0
-                every[item.key] = item
+                former = every.pop(item.gist or item.key, None)
+                if former:
+                    item.times = former.times + (former.session != item.session)
+                    item.keys |= former.keys
+                every[item.gist or item.key] = item
     return sorted(every.values(), key=lambda item: item.day)[::-1]
 
 
@@ -71,7 +75,7 @@ def settled(project_dir: str) -> set[str]:
 def waiting(project_dir: str, episodes: Iterable[dict[str, Any]], facts: list[str]) -> list[Item]:
     """What nobody has decided on and no note says."""
     done = settled(project_dir)
-    return [item for item in items(episodes) if item.key not in done and not item.is_said(facts)]
+    return [item for item in items(episodes) if done.isdisjoint(item.keys) and not item.is_said(facts)]
 
 
 def columns(value: dict[str, Any]) -> list[str]:
@@ -86,7 +90,7 @@ def render(project_dir: str, rows: list[Any]) -> bytes:
     done = settled(project_dir)
     keys = {*b" ".join([row.keys for row in rows]).decode().split()} - done
     rules = items(jsontext.loads(row.rules) for row in rows if row.rules)
-    rules = [rule for rule in rules if rule.key not in done]
+    rules = [rule for rule in rules if done.isdisjoint(rule.keys)]
     shown = [{key: getattr(rule, key) for key in _RULE} for rule in rules[: settings.RULES_KEPT]]
     value = {"schema": settings.SCHEMA, "waiting": len(rules) + len(keys), "rules": shown}
     return jsontext.pretty(value).encode("utf-8", "replace")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from .note import Note
 
-VERBS = dict(zip(settings.ENFORCE, ("reminds", "asks", "denies")))
 PERSON = "it binds, and only a person may loosen it: in a terminal, without Claude Code"
 _RULE: dict[str, Any] = dict.fromkeys(("note", "enforce", "text", "remedy"), "text")
 _RULE.update({key: ["text"] for key in ("when", "after", "require")})

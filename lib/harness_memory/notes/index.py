@@ -23,6 +23,7 @@ FOLDERS = {"local": settings.LOCAL_DIR, settings.TEAM_SCOPE: settings.CLAUDE_DIR
 _HEAD = "# Notes\n\n"
 _MORE = "- (%d more note%s not listed; all of them: harness memory list --notes)\n"
 _ABOUT = "about "
+VERBS = dict(zip(settings.ENFORCE, ("reminds", "asks", "denies")))
 
 
 def render(notes: list[Note]) -> str:
@@ -37,23 +38,31 @@ def render(notes: list[Note]) -> str:
 
 
 def render_line(note: Note) -> str:
-    from .binding import VERBS, firmness  # reading an index does not need it
+    from .binding import firmness  # reading an index does not need it
 
     name = one_line(note.name).replace("[", "(").replace("]", ")")
     folder = FOLDERS.get(note.scope, TOPICS)
-    about = "- [%s](%s/%s.md): %s" % (name, folder, note.slug, one_line(note.description))
+    firm = firmness(note)
+    is_rule = firm or note.type == "feedback"  # it stands there whole
+    said = "; ".join([fact.text for fact in note.facts]) if is_rule else note.description
+    about = "- [%s](%s/%s.md): %s" % (name, folder, note.slug, one_line(said))
     facts = [cut(about, settings.CURATED_LINE_CHARS - 100), note.type, *([note.day] if note.day else [])]
-    facts += filter(None, [VERBS.get(firmness(note))])
+    facts += filter(None, [VERBS.get(firm)])
     return " · ".join([*facts, *([_ABOUT + ", ".join(map(one_line, note.files))] if note.files else [])])
 
 
-def read_line(line: str) -> tuple[str, str, list[str]]:
-    """Of the note that a line points to: slug, day and files; "" for what it does not say."""
-    head, *facts = line.split(" · ")
-    folder, _, slug = head.partition(".md): ")[0].rpartition("](")[2].rpartition("/")
+def read_line(line: str) -> tuple[str, str, list[str], str, bool]:
+    """Of the note that a line points to: slug, day and files, what to show of it, and whether it is a rule."""
+    link, _, rest = line.partition(".md): ")
+    folder, _, slug = link.rpartition("](")[2].rpartition("/")
+    said, *facts = rest.split(" · ")
     days = [fact for fact in facts if fact[:2] == "20" and len(fact) == 10]
     about = [fact[len(_ABOUT) :].split(", ") for fact in facts if fact.startswith(_ABOUT)]
-    return slug if folder in (TOPICS, *FOLDERS.values()) else "", ["", *days][-1], [[], *about][-1]
+    is_rule = not {"feedback", *VERBS.values()}.isdisjoint(facts)
+    more = [fact for fact in facts if fact not in (*days, *settings.NOTE_TYPES)]
+    shown = " · ".join(["%s: %s" % (slug, said), *more])
+    slug, shown = (slug, shown) if folder in (TOPICS, *FOLDERS.values()) else ("", line.lstrip("-* "))
+    return slug, ["", *days][-1], [[], *about][-1], shown, is_rule
 
 
 def is_ours(data: bytes) -> bool:

@@ -18,7 +18,9 @@ from typing import NamedTuple
 from ..base import clock, files, settings, tables
 from ..base.redact import redact
 from ..base.text import cut
+from ..session.rules import WORDS
 from . import binding, index
+from .gist import telling
 from .note import CONFLICT, Fact, Note, is_fence
 from .shelf import Shelf, read_all
 
@@ -48,9 +50,10 @@ _RELATIVE = _pattern(
     r"|\b(?:early|late|later|earlier|end of) (?:this|the|next|last) (?:%(units)s))"
     r"\b(?!')(?!\W{0,3}\d{4}-\d\d)"
 )
-_STOP, _VALUE, _LINKING, _NEGATIONS = map(_pattern, ("%(stop)s", "%(value)s", "%(linking)s", "%(negations)s"))
+_STOP, _VALUE, _LINKING = map(_pattern, ("%(stop)s", "%(value)s", "%(linking)s"))
 _SAME = {"postgresql": "postgre", "mongo": "mongodb"}
 _LEAST_SHARE = 0.75  # of the words of both
+_CONTRASTS, _DENIALS = {*WORDS["contrasts"]}, {*WORDS["negations"]}
 _COMPARED = 64  # of all that share a word: a thousand lines of one form are a table, not a finding
 _SERIES = 5  # more statements that differ in one value are a list of things, not a contradiction
 
@@ -113,30 +116,35 @@ def pairs(texts: list[str]) -> list[tuple[int, int, str]]:
         first = firsts.setdefault(key(text), number)
         if first != number:
             alike.append((first, number, "duplicate"))
+    said = {number: telling(texts[number]) for words, number in firsts.items() if words}
+    kind_of = dict(_KIND_OF)
+    for each in said.values():  # "Zod, not Yup": the two are of one kind
+        for one, rival in [(a, b) for (is_out, a), (no, b) in zip(each, each[1:]) if no in _CONTRASTS and not is_out]:
+            kind = kind_of.get(rival.lower(), kind_of.get(one.lower(), "one like " + one))
+            kind_of.update((word, kind) for word in content(one + " " + rival) if word not in _KIND_OF)
     bags: dict[int, set[str]] = {}
     values: dict[int, set[str]] = {}
-    for number in [number for words, number in firsts.items() if words]:
-        words = {_SAME.get(word, word) for word in content(texts[number])}
-        chosen = {word: _KIND_OF[word] for word in words if word in _KIND_OF}
-        values[number] = {*chosen, *filter(_VALUE.fullmatch, words)}
+    for number, each in said.items():
+        words = {_SAME.get(word, word) for word in content(" ".join(word for pair in each for word in pair))}
+        denied = {_SAME.get(word, word) for denial, text in each if denial for word in content(text)}
+        chosen = {word: kind_of[word] for word in words if word in kind_of}
+        plain = {*filter(_VALUE.fullmatch, words)} - (_DENIALS if denied & {*chosen} else set())
+        values[number] = plain | {"!" * (word in denied) + word for word in chosen}
         about = {word for word in words if not (chosen and _LINKING.fullmatch(word))}
-        bags[number] = {*chosen.values(), *about} - values[number]
+        bags[number] = {*chosen.values(), *about} - {*chosen} - _DENIALS - plain
     holders: dict[str, list[int]] = defaultdict(list)
     for number, bag in bags.items():
         rarest = sorted(bag, key=lambda word: len(holders[word]))[: len(bag) // 3 + 2]  # of which two alike share one
         for other in {other for word in rarest for other in holders[word][-_COMPARED:]}:
             if len(bag & bags[other]) >= _LEAST_SHARE * len(bag | bags[other]):
-                kind = "near-duplicate" if values[number] == values[other] else "contradiction"
-                alike.append((other, number, kind))
+                differing = values[number] ^ values[other]
+                is_same = all(word[0] == "!" and word[1:] not in differing for word in differing)
+                alike.append((other, number, "near-duplicate" if is_same else "contradiction"))
         for word in bag:
             holders[word].append(number)
     doubts = Counter(number for *pair, kind in alike if kind == "contradiction" for number in pair)
     series = {number for number, count in doubts.items() if count > _SERIES}
     return sorted(pair for pair in alike if pair[2] != "contradiction" or series.isdisjoint(pair[:2]))
-
-
-def is_negation(word: str) -> bool:
-    return bool(_NEGATIONS.fullmatch(word.lower()))
 
 
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:

@@ -23,8 +23,6 @@ from . import binding, index
 from . import note as notes
 from .note import Note
 
-_HOMES = ("/home/", "/Users/", ":\\Users\\", "/root/")  # of anybody
-
 
 class Shelf:
     """The notes of one scope; `home`, with their index and archive, is "" for local ones. `with shelf:` locks it."""
@@ -140,9 +138,8 @@ def user_shelf(store_root: str) -> Shelf:
 def team_shelf(store_root: str, checkout: str) -> list[Shelf]:
     """The notes of a checkout, if it has any; a link may lead to files of others, and at home it is the store."""
     shelf = Shelf(settings.TEAM_SCOPE, checkout)
-    is_ours = (
-        checkout and os.path.isdir(shelf.folder) and os.path.realpath(shelf.folder) != os.path.realpath(store_root)
-    )
+    is_store = os.path.realpath(shelf.folder) == os.path.realpath(store_root)
+    is_ours = checkout and os.path.isdir(shelf.folder) and not is_store
     is_linked = any(map(os.path.islink, (shelf.folder, os.path.dirname(shelf.folder))))
     return [shelf] if is_ours and not is_linked else []
 
@@ -151,23 +148,6 @@ def team_lines(store_root: str, checkout: str, now: float) -> list[str]:
     """The index of a checkout's notes, by path; one that may no longer hold says so."""
     listed = holding(team_shelf(store_root, checkout))[: settings.NOTES_INDEX_LINES]
     return [index.render_line(note) + note.mark(checkout, now) for note in listed]
-
-
-def shared(note: Note, author: str, day: str) -> str:
-    """A note as a team gets it: without what says where and when it was written down."""
-    fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}
-    fields.update(scope="", session="", **({"author": author} if author else {}), shared=day)
-    return notes.render(Note(note.slug, fields, note.body))
-
-
-def refusals(text: str, home: str) -> list[tuple[int, str]]:
-    """Lines that others must not see: (number, why). Secrets, and paths of a person's home."""
-    marks, found = [*_HOMES, *([home] if len(home) > 1 else [])], []
-    for number, row in enumerate(text.split("\n"), 1):
-        is_secret = redact(row) != row
-        if is_secret or any(mark in row + "/" for mark in marks):
-            found.append((number, "holds a secret" if is_secret else "names a path of a person's home"))
-    return found
 
 
 def shelves(store_root: str, project_dir: str, session_dir: str = "", checkout: str = "") -> list[Shelf]:

@@ -11,7 +11,7 @@ from ..base import settings
 from ..base.text import brief
 
 _MOST, _READ_CHARS = 12, 8000  # rules of one prompt; characters of its beginning, and as many of its end
-_LEAST, _VETO, _AGAIN = 2.5, -5.0, 2.0  # a rule; a clause that speaks for all; a repetition
+_LEAST, _VETO, _AGAIN, _LASTS = 2.5, -5.0, 2.0, 2.0  # a rule; a clause that speaks for all; a repetition; a lead
 _HEAD_CHARS, _SHORTEST, _LONGEST = 80, 14, 400  # of what leads a line, a clause that stands alone, a sentence
 _QUOTES, _ENDS = ('"', "“", "«", "「", "（", "("), dict.fromkeys(",;:(—–，：^", " ^ ")  # or asides; where clauses end
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
@@ -22,8 +22,8 @@ if not TABLES:
     _rows = [row for row in _rows if row[0].isalpha() or row[0][:1] in ("+", "-")]  # with ":": words without blanks
     _spaced = [row[2] if ":" in row[0] or row[0].isalpha() else " %s " % row[2].replace("|", " | ") for row in _rows]
     TABLES = [(row[0].rstrip(":"), items) for row, items in zip(_rows, _spaced)]
-_words = {name: items.split("|") for name, items in TABLES if name.isalpha()}
-_spellings = [(" %s " % pair.replace("=", " = ")).split("=") for pair in _words["spellings"]]  # written so, read so
+WORDS = {name: items.split("|") for name, items in TABLES if name.isalpha()}
+_spellings = [(" %s " % pair.replace("=", " = ")).split("=") for pair in WORDS["spellings"]]  # written so, read so
 
 
 def stated(prompt: str) -> list[str]:
@@ -47,10 +47,10 @@ def _present(side: str, text: str) -> list[tuple[float, list[str]]]:
 def _sentences(prompt: str) -> list[tuple[str, str]]:
     """What the user wrote, sentence by sentence, with marks of its place."""
     prompt = prompt if len(prompt) <= 2 * _READ_CHARS else prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
-    lines = [] if prompt.startswith((*_words["pasted"],)) else prompt.replace("’", "'").split("\n")
-    is_role = prompt.startswith((*_words["roles"],))  # only its rules count
-    place = " @undo" if prompt.lower().startswith((*_words["undoes"],)) else ""  # what was done was against a rule
-    is_code = is_headed = is_spaced = False
+    lines = [] if prompt.startswith((*WORDS["pasted"],)) else prompt.replace("’", "'").split("\n")
+    is_role = prompt.startswith((*WORDS["roles"],))  # only its rules count
+    place = " @undo" if prompt.lower().startswith((*WORDS["undoes"],)) else ""  # what was done was against a rule
+    is_code = is_headed = is_spaced = is_spec = False
     found: list[tuple[str, str]] = []
     for line in lines:
         bare = line.strip()
@@ -62,25 +62,31 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         low, heading, is_bold = bare.lower(), bare.strip("#* "), bare[:2] == "**" and bare.rstrip(":").endswith("**")
         is_heading = len(heading) < 60 and (bare[0] == "#" or is_bold or heading[-1:] in (":", "："))
         head = low if is_heading else low[:_HEAD_CHARS].rpartition(": ")[0]
-        is_letter = low.partition(" ")[0] in _words["greetings"] and bare[-1] == "," and "claude" not in low
-        if is_letter or any(word in head for word in _words["cited"]):
+        is_letter = low.partition(" ")[0] in WORDS["greetings"] and bare[-1] == "," and "claude" not in low
+        if is_letter or any(word in head for word in WORDS["cited"]):
             break  # others speak from here on
+        is_list, lead = "1. " in bare and " 2. " in bare, low.partition("1. ")[0].strip()
+        is_item = bare[0] in "-*•+0123456789" and not is_heading
+        if lead and not is_item:  # to a list that nobody says to last: of a plan, or of what something is to be
+            is_spec = lead[-1] == ":" and " " in lead and _score(_normal(lead, ""), _present("+", lead)) < _LASTS
+            is_spec = is_spec or not {*lead.replace(":", " ").split()}.isdisjoint(WORDS["works"])
         if is_heading:
-            is_headed, is_spaced = heading.count(" ") < 7 and any(word in low for word in _words["headings"]), False
+            is_headed, is_spaced = heading.count(" ") < 7 and any(word in low for word in WORDS["headings"]), False
             continue
-        is_item = bare[0] in "-*•+0123456789"
         is_headed, is_spaced = is_headed and (is_item or not is_spaced), False
-        is_pasted = line[:4] == "    " or any(mark in bare.replace("://", ":") for mark in _words["code"])
+        is_pasted = line[:4] == "    " or any(mark in bare.replace("://", ":") for mark in WORDS["code"])
         if is_pasted or bare[0] in "><|$%@{}[✅❌" or (is_role and not is_headed):
             continue
-        bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
-        marks = place + (" @rules" if is_headed else " @item" if is_item else "")
+        bare, is_item = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare, is_item or is_list
+        for number in range(1, 10) if is_list else ():
+            bare = bare.replace(" %d. " % number, "\n")
+        marks = place + (" @rules" if is_headed else " @item" + " @spec" * is_spec if is_item else "")
         pieces = bare.split('"')  # a quote is part of its sentence
-        for stop in _words["stops"]:
+        for stop in WORDS["stops"]:
             pieces[::2] = [piece.replace(stop, stop.rstrip() + "\n") for piece in pieces[::2]]
         parts = [part.strip() for part in '"'.join(pieces).split("\n")]
         for at in range(len(parts) - 1):  # "Going forward. Ask first."
-            if parts[at].lower().rstrip(".,:。：").endswith((*_words["lasting"],)):
+            if parts[at].lower().rstrip(".,:。：").endswith((*WORDS["lasting"],)):
                 parts[at : at + 2] = ["", parts[at] + " " + parts[at + 1]]
         found += [(part, marks) for part in parts if part[:1] not in ("", *_QUOTES) and part.count('"') % 2 == 0]
     return found
@@ -88,18 +94,20 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
 
 def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> str:
     """The sentence without clauses before it that speak of this moment; "" when it is no rule."""
-    past = 0.0  # what those clauses count against it
+    past, (opener, _, told) = 0.0, sentence.partition(", ")  # what those clauses count against it
+    if opener.lower() in WORDS["openers"] and told.lower().startswith((*WORDS["again"],)):
+        sentence = told  # "No, I told you: …"
     while 3 < len(sentence) <= _LONGEST:
-        ends = [(sentence.find(joint), -len(joint)) for joint in _words["joints"]]
+        ends = [(sentence.find(joint), -len(joint)) for joint in WORDS["joints"]]
         at, length = min([end for end in ends if end[0] > 0], default=(0, 0))
         rest = sentence[at - length :].strip()
         head = _score(_normal(sentence[:at], ""), rows) if at and len(rest) > _SHORTEST else 0.0
-        if sentence[:at].lower() in _words["again"]:
+        if sentence[:at].lower() in WORDS["again"]:
             sentence, past = rest, past + _AGAIN
             continue
         if head <= _VETO:
             break
-        if head >= 0 or rest[:1] in _QUOTES or (rest.isascii() and rest.lower().split()[0] not in _words["starters"]):
+        if head >= 0 or rest[:1] in _QUOTES or (rest.isascii() and rest.lower().split()[0] not in WORDS["starters"]):
             return sentence if _score(_normal(sentence, marks), rows) + past >= _LEAST else ""
         sentence, past = rest, past + head / 2
     return ""
@@ -117,37 +125,42 @@ def _normal(text: str, marks: str) -> str:
     for old, new in _spellings:
         bare = bare.replace(old, new)
     words = [*filter(None, [word.strip(".'") for word in bare.split()])]
-    while words[1:] and (words[0] == "^" or (words[0] in _words["openers"] and (words[0] != "no" or words[1] == "^"))):
+    while words[1:] and (words[0] == "^" or (words[0] in WORDS["openers"] and (words[0] != "no" or words[1] == "^"))):
         del words[0]
     return " ^^ ^ %s $ %s %s " % (" ".join(words), marks, " ".join(_marks(text, ["^^", "^", *words])))
 
 
 def _marks(text: str, words: list[str]) -> list[str]:
-    """What single words do not show: a question, a report, a habit and what it excludes, whose duty it is, a kind."""
+    """What single words do not show: a question, a report, what it excludes, whose duty it is, a kind."""
     held, start, end = {*words}, [*words, ""][2], text.rstrip(" )\"'")[-1:]
-    marks = ["@asks"] if end in ("?", "？") or text[:1] == "¿" or start in _words["questions"] else []
-    is_work = not held.isdisjoint(_words["work"])
-    is_program = not is_work and not held.isdisjoint(_words["program"])
+    marks = ["@asks"] if end in ("?", "？") or text[:1] == "¿" or start in WORDS["questions"] else []
+    is_work = not held.isdisjoint(WORDS["work"])
+    is_program = not is_work and not held.isdisjoint(WORDS["program"])
+    acted, then = [*words[3 + (start == "we") :], "", ""][:2]  # "keep it in Redis": a thing of this task
+    is_object = acted in WORDS["things"] and then in ("", "^", *WORDS["ties"])
+    marks += ["@object"] if is_object or (start == "we" and " ".join(words[-2:]) in WORDS["aims"]) else []
     for before, word, after in zip(words, words[1:], [*words[2:], ""]):
-        if after in _words["behaviour"] and word in (*_words["duties"], "always", "never"):
+        if after in WORDS["behaviour"] and word in (*WORDS["duties"], "always", "never"):
             marks += ["@behaves"]
         if word in ("always", "never"):
-            is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and before not in _words["binders"]
+            is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and before not in WORDS["binders"]
             is_past = after.endswith(("ed", "ing")) and not after.endswith(("eed", "allowed", "asked"))
             marks += ["@reports"] if is_third or is_past else []
-        elif word in _words["duties"]:  # "the tooltip must", but "we must"
-            marks += ["@product"] if is_program and before not in _words["binders"] else []
-        elif word == "you" and before in _words["times"] and after in _words["deeds"]:
+        elif word in WORDS["duties"]:  # "the tooltip must", but "we must"
+            marks += ["@product"] if is_program and before not in WORDS["binders"] else []
+        elif word == "you" and before in WORDS["times"] and after in WORDS["deeds"]:
             marks += ["@habit"]
-        elif word in _words["contrasts"] and after != "if" and (start == "we" or start in _words["work"]):
-            marks += ["@contrast"]
-    marks += ["@product"] if is_program and start in _words["general"] else []
-    marks += ["@how-work"] if is_work and start in _words["manner"] else []
-    is_kind = held.isdisjoint(_words["definite"])  # things of a kind, not this one
-    marks += ["@norm"] if is_kind and start in _words["work"] and {*words[3:8]} & {*_words["norms"]} else []
-    marks += ["@these"] if sum([word in _words["these"] for word in words]) > 1 else []
+        elif word in WORDS["contrasts"] and after != "if" and (start == "we" or start in WORDS["work"]):
+            marks += ["@contrast"] if "@object" not in marks else []
+        elif word == "only" and start == "we" and after in WORDS["ties"]:
+            marks += ["@only"]
+    marks += ["@product"] if is_program and start in WORDS["general"] else []
+    marks += ["@how-work"] if is_work and start in WORDS["manner"] else []
+    is_kind = held.isdisjoint(WORDS["definite"])  # things of a kind, not this one
+    marks += ["@norm"] if is_kind and start in WORDS["work"] and {*words[3:8]} & {*WORDS["norms"]} else []
+    marks += ["@these"] if sum([word in WORDS["these"] for word in words]) > 1 else []
     marks += ["@exact"] if sum([word[-1].isdigit() for word in words]) > 1 else []
     is_plural = any(word[-1] == "s" and word[-2:] not in ("ss", "us", "is") and len(word) > 4 for word in words[3:])
-    if is_kind and (is_plural or not held.isdisjoint(_words["universal"])):
-        marks += ["@forbids" if start in _words["refusals"] else "@general"]
+    if is_kind and (is_plural or not held.isdisjoint(WORDS["universal"])):
+        marks += ["@forbids" if start in WORDS["refusals"] else "@general"]
     return marks

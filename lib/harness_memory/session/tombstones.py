@@ -11,7 +11,6 @@ that began before. Hooks go on without a damaged file; `verify` names it.
 
 from __future__ import annotations
 
-import errno
 import os
 
 from ..base import clock, files, settings
@@ -46,17 +45,3 @@ def since(project_dir: str, claude_id: str, started: float) -> float:
     marks = [clock.parse(value.get(key, {}).get(claude_id)) or 0.0 for key in ("sessions", "transcripts")]
     texts = [clock.parse(text["at"]) or 0.0 for text in value.get("texts", ())]
     return max([*marks, *(at for at in texts if at > started)])
-
-
-def is_forgotten(project_dir: str, claude_id: str, last: str) -> bool:
-    """Whether a record that ends at the instant `last` is of a forgotten session, and not of what it did afterwards."""
-    value = files.load_json(path(project_dir), SPEC) or {}
-    return last < str((value.get("sessions") or {}).get(claude_id, ""))
-
-
-def refuse_if_damaged(project_dir: str) -> None:
-    """Before a command brings something back that may have been forgotten."""
-    problem = files.read_json(path(project_dir), SPEC)[1]
-    if problem:
-        what = "cannot read it (%s), and forgotten sessions would come back. Repair it, or delete it" % problem
-        raise files.Unreadable(errno.EINVAL, what, path(project_dir))
