@@ -9,7 +9,6 @@ from .digest import CLASS, TABLES, Statement, is_covered, ranked, stems, words_o
 _LEAST_SURE, _LEAST_WORTH = -12, -3  # the first in tenths
 _DUTY = frozenset(("must", "not", "yet"))  # classes of words that say that a step is to be done
 _ANY_WORK = frozenset(("do", "done"))  # classes of words that fit any session
-_WORK = 12  # what a headline gains by being about work, in tenths
 
 
 def surest(statements: list[Statement], kind: str) -> list[str]:
@@ -37,8 +36,8 @@ def headline(statements: list[Statement], files: list[str]) -> str:
     scores = {}
     for each in statements:
         is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided stands elsewhere
-        bonus = 3 * (not is_work) if each.by == "u" else 0 if "w" not in each.kinds else _WORK if is_deed else 2
-        scores[each] = each.headline + bonus
+        bonus = 3 * (not is_work) if each.by == "u" else 0 if "w" not in each.kinds else 12 if is_deed else 2
+        scores[each] = each.headline + bonus + 4 * (each.turn == statements[0].turn)  # what it was begun for
     best = max(statements, key=scores.__getitem__)
     line = _as_deed(best.text)
     asks = [each for each in statements if each.by == "u" and each.turn <= best.turn]
@@ -49,7 +48,8 @@ def headline(statements: list[Statement], files: list[str]) -> str:
         names = [*(each.text for each in asks), *(file.rpartition("/")[2] for file in files[-1:])]
         names = [*filter(_subjects, names), *[name for name in names if stems(words_of(name))], ""]
         ask = names[0].rstrip(" .:?!")
-        line = "%s: %s" % (cut(ask, settings.SUMMARY_LINE_CHARS // 2), line) if ask else line
+        parts = [cut(ask, settings.SUMMARY_LINE_CHARS // 2), line if stems(words_of(line)) else ""]
+        line = ": ".join([part for part in parts if part]) or line
     return cut(line, settings.SUMMARY_LINE_CHARS)
 
 
@@ -80,10 +80,10 @@ def leads(worth: dict[Statement, float]) -> list[Statement]:
 
 def done(statements: list[Statement], worth: dict[Statement, float], elsewhere: list[str], limit: int) -> str:
     """What carries the work of every turn, in order, without what stands `elsewhere`; a blank line between turns."""
-    best, known = leads(worth)[::-1], {*elsewhere}
+    best, known = [each for each in leads(worth)[::-1] if len(stems(words_of(each.text))) > 1], {*elsewhere}
     rest = [each for each in worth if not {"d", "f", "s"}.isdisjoint(each.kinds) and item(each.text) not in known]
     chosen: set[str] = set()
-    for each in [*best, *sorted(rest, key=lambda each: worth[each], reverse=True)]:
+    for each in [*(best or leads(worth)), *sorted(rest, key=lambda each: worth[each], reverse=True)]:
         if each.text not in chosen and len(each.text) + 2 <= limit:
             chosen.add(each.text)
             limit -= len(each.text) + 2

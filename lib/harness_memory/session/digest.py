@@ -35,11 +35,8 @@ if not TABLES:
     TABLES["together"] = [(name, frozenset(need), frozenset(bar)) for name, (need, bar) in TABLES["together"].items()]
 CLASS: dict[str, tuple[str, ...]] = TABLES["class"]
 _PIECES: dict[str, list[str]] = TABLES["pieces"]
-_OPEN_TURNS = 3  # after which nobody takes up what was put down as open
-_TALK = frozenset(("self", "aside", "label tip", "question", "size 0", units.HEAD))
-_LATER, _BLOCKED = frozenset(("section later", "lead later")), frozenset(("blocked", "lead blocked", "section blocked"))
 _STEPS = ("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i ")  # Claude to itself
-_EMPTY = frozenset(("filler", "stop", "you", "me", "courtesy"))  # classes of words that say nothing of the work
+_TALK, _LATER, _BLOCKED, _CHOSEN, _OFFERED, _EMPTY, _OPEN, _STILL, _BARE = map(frozenset, TABLES["groups"].values())
 
 
 class Statement:
@@ -76,11 +73,14 @@ def unpacked(columns: list[Any]) -> list[Statement]:
 def of_prompt(text: str, turn: int) -> list[Statement]:
     """What a prompt says; its first words may do as a headline where no answer does better."""
     texts = [unit.text for unit in units.split(text) if unit.kind != units.ROW]
-    ranks = [7, *[0] * 11, *[-90] * len(texts)]
-    return [
-        Statement(turn, "u", weight(text), rank - (0 if len(stems(words_of(text))) > 2 else 18), -99, "", text)
-        for text, rank in zip(texts, ranks)
-    ]
+    found = []
+    for text, rank in zip(texts, [7, *[0] * 11, *[-90] * len(texts)]):
+        words = words_of(text)
+        rank -= 0 if len(stems(words)) > 2 else 18
+        is_wish = "wish" in _classes(words[:2], "") and text[-1:] not in "?？"  # with what it is to replace: a decision
+        sure, kinds = (10, "d") if is_wish and not {"over", "choose"}.isdisjoint(_classes(words, "")) else (-99, "")
+        found.append(Statement(turn, "u", weight(text), rank, sure, kinds, text))
+    return found
 
 
 def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Statement]:
@@ -94,17 +94,19 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
         lists.setdefault((unit.section, unit.lead, unit.kind, unit.is_first), []).append(vote)
     statements: list[Statement] = []
     for at, (unit, row, (headline, left, decided, learned)) in enumerate(zip(found, rows, scores)):
-        after = found[at + 1] if at + 1 < len(found) else None
         if unit.kind in (units.ITEM, units.ROW) and unit.is_first:
             others = lists[unit.section, unit.lead, unit.kind, True]
             left += 2 * (sum(others) - votes[at]) // (5 * (len(others) - 1 or 1))
         kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
-        sure = max(decided, learned) if _TALK.isdisjoint(row) else -99
+        sure = max(decided, learned) if _TALK.isdisjoint(row) or not _CHOSEN.isdisjoint(row) else -99
+        is_bare = "bare" in row and left > 0 and bool(statements)  # "Want me to do that?": that is what is left
+        if is_bare and ("l" in statements[-1].kinds or not _OFFERED.isdisjoint(rows[at - 1])):
+            statements[-1].kinds = statements[-1].kinds.replace("f", "").replace("l", "") + "l"
+            continue
         if (left > 0 or unit.kind == units.OPEN) and unit.kind not in (units.DONE, units.HEAD):
-            is_put_down = unit.kind == units.ITEM and unit.is_first and not _LATER.isdisjoint(row)
-            kinds += "lo" if unit.kind == units.OPEN or is_put_down else "l"
-            kinds += "" if _BLOCKED.isdisjoint(row) else "b"
-            kinds, sure = (kinds + "d", decided) if decided > 0 else (kinds, -99)
+            kinds += "lo" if unit.kind == units.OPEN or (unit.is_first and not _LATER.isdisjoint(row)) else "l"
+            kinds += ("" if _BLOCKED.isdisjoint(row) else "b") + "d" * (decided > 0)
+            sure = decided if decided > 0 else -99
         elif sure > -99:
             kinds += "d" if decided > 0 else "f"
         is_thin = (unit.kind == units.ROW and sure < -8) or (unit.kind == units.HEAD and "content 0" in row)
@@ -114,9 +116,9 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
         line = unit.text.rstrip(":： ")
         is_open_ended = "stop" in CLASS.get(line.rpartition(" ")[2].lower(), ())
         if line != unit.text and ("content 2" not in row or is_open_ended):  # what announces a list says little alone
-            is_listed = after is not None and after.kind not in (units.HEAD, units.ROW)
-            line = cut("%s %s" % (unit.text, after.text), settings.PASSAGE_CHARS) if after and is_listed else line
-            headline -= 0 if is_listed else 5
+            after = [each.text for each in found[at + 1 : at + 2] if each.kind not in (units.HEAD, units.ROW)]
+            line = cut(" ".join([unit.text, *after]), settings.PASSAGE_CHARS) if after else line
+            headline -= 0 if after else 5
         line = _without_opener(line)
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
         if "l" in kinds and statements and unit.lead == found[at - 1].text:  # the line above announces it
@@ -126,9 +128,10 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
 
 
 def _without_opener(line: str) -> str:
-    """A line without a sign before its words, and without "Done — "."""
-    opener, _, rest = line.partition(" — ")
-    is_empty = all({"filler", "praise"}.intersection(CLASS.get(word, ())) for word in words_of(opener))
+    """A line without a sign before its words, and without "Done — " or "Done: "."""
+    opener, _, rest = line.partition(" — " if " — " in line else ": ")
+    names = [{*CLASS.get(word, ()), " — " not in line} for word in words_of(opener)]
+    is_empty = all(not each.isdisjoint(("filler", "praise")) and not {True, "done"} <= each for each in names)
     line = rest if rest and is_empty else line
     return line.partition(" ")[2] or line if line[:1] > "\u2190" and not line[:1].isalnum() else line
 
@@ -169,12 +172,15 @@ def is_covered(text: str, others: Iterable[set[str]], least: int = 2) -> bool:
     return len(own) >= least and any(len(own & other) >= 0.6 * len(own) for other in others)
 
 
-def settle(statements: list[Statement], newer: list[Statement], turn: int) -> None:
+def settle(statements: list[Statement], newer: list[Statement], turn: int, is_more: bool) -> None:
     """Now that a turn says more, only what was put down as open lately, and was not taken up since, is still left."""
-    left = [each for each in statements if "l" in each.kinds and each.turn != turn]
+    left = [each for each in statements if "l" in each.kinds and (is_more or each.turn != turn)]
     later = [stems(words_of(each.text)) for each in newer] if left else []
+    said = "\n".join([each.text for each in newer]).replace("`", "").lower() if left else ""
     for each in left:
-        if "o" not in each.kinds or turn - each.turn > _OPEN_TURNS or is_covered(each.text, later):
+        is_over = "o" not in each.kinds and (each.turn != turn or len(newer) > 2)
+        is_taken_up = each.text.strip("`. ").replace("`", "").lower() in said or is_covered(each.text, later)
+        if is_over or is_taken_up or turn - each.turn > 3:
             each.kinds = each.kinds.replace("l", "").replace("o", "")
 
 
@@ -214,7 +220,6 @@ def stems(words: list[str]) -> set[str]:
 
 
 def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[set[str]]:
-    """The features of each unit of one text; `about` are the stems of what the turn was about."""
     titles = {title: _title(title) for title in {each for unit in found for each in (unit.section, unit.lead)}}
     sections = {title: ["section " + name for name in names] for title, names in titles.items()}
     leads = {title: ["lead " + name for name in names] for title, names in titles.items()}
@@ -225,17 +230,13 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
         row = _worded(unit.text, words_of(unit.text), about) | {"", unit.kind, place}
         row.update(sections[unit.section] if unit.section != unit.text else (), leads[unit.lead])
         is_listed = unit.kind in (units.ITEM, units.ROW) and unit.is_first
-        signs = {
-            "short": len(found) < 6,
-            "last line": is_last_line,
-            "near end": left <= 2 or is_last_line,
-            "on agenda": is_listed and not is_work and ("section due" in row or "lead due" in row),
-            "planned": is_listed and ("section planned" in row or "lead planned" in row),
-            "rest": unit.kind == units.ITEM and not unit.is_first,
-            "code below": "colon" in row and (left == 1 or found[number + 1].kind in (units.TEXT, units.HEAD)),
-            "boxed": unit.section[:1] == units.BOX,
-        }
-        row.update([name for name, is_there in signs.items() if is_there])
+        is_before_code = "colon" in row and (left == 1 or found[number + 1].kind in (units.TEXT, units.HEAD))
+        row.update(["short"] * (len(found) < 6), ["code below"] * is_before_code)
+        row.update(["last line"] * is_last_line, ["near end"] * (left <= 2 or is_last_line))
+        row.update(["on agenda"] * (is_listed and not is_work and ("section due" in row or "lead due" in row)))
+        row.update(["planned"] * (is_listed and ("section planned" in row or "lead planned" in row)))
+        row.update(["rest"] * (unit.kind == units.ITEM and not unit.is_first))
+        row.update(["boxed"] * (unit.section[:1] == units.BOX))
         row.update([name for name, needed, bars in TABLES["together"] if needed <= row and bars.isdisjoint(row)])
         rows.append(row)
     return rows
@@ -246,17 +247,22 @@ def _title(title: str) -> set[str]:
     words = words_of(title)[:12]
     pairs = [*zip(words, words[1:])]
     found = _classes([*words, *map("_".join, pairs)], title) if title[-1:] not in "?？" else set()  # "to do"
-    is_infinitive = any(first == "to" and "do" in CLASS.get(second, ()) for first, second in pairs)  # "tests to add"
+    is_infinitive = words[:1] != ["how"] and any(a == "to" and "do" in CLASS.get(b, ()) for a, b in pairs)  # "to add"
     if "done" not in found:  # "What I would do next"
         is_planned = is_infinitive or ("me" in found and not found.isdisjoint(("may", "do")))
         found.update(["planned"] * is_planned, ["due"] * ("agenda" in found))
     if len(words) > 9 or len(title) >= 60:
         return found & {"due", "planned"}
+    if "later" in found and (
+        "not" in found or "done" not in found
+    ):  # and nothing else: "Still to do", not "Left panel"
+        is_pure = all(not _OPEN.isdisjoint(CLASS.get(word, ())) for word in words if len(word) > 2)
+        found.update(["open"] * (is_pure or (len(title) < 9 and title > "\u3040")))
+    found -= set() if found.isdisjoint(_STILL) else {"choice", "usage"}  # "Decisions for you", "Not tested"
     return found | {"later"} if "yet" in found and "done" not in found else found  # "Not there yet"
 
 
 def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
-    """Features of the words alone."""
     found = _classes(words, text)
     opening = " ".join(words[:4])
     if opening.startswith(_STEPS) or ("let me" in opening and "let me know" not in opening):
@@ -264,30 +270,31 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     label, colon, rest = text.partition(" is " if words[:3:2] == ["what", "is"] else ": ")  # "What remains is …"
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
         found.update(["label " + name for name in _classes(words_of(label), label)])
+        found.update(["label open"] * ("label later" in found and "open" in _title(label)))
     early, first = _classes(words[:4], ""), words[0] if words else ""
     found.update(["first " + name for name in CLASS.get(first, ())])
     content = stems(words)
     share = len(content & about) / len(content) if content else 0.0
     size = len(text) * (2 if "\u3040" <= text[len(text) // 2 :][:1] <= "\ud7a3" else 1)
-    signs = {
-        "done early": ("done" in early or (first[-2:] == "ed" and len(first) > 4)) and "not" not in early,
-        "content %d" % min(len(content) // 2, 2): True,
-        "about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share)): len(about) > 1,
-        "size 0": size < 25,
-        "size 2": 50 <= size < 160,
-        "question": text[-1:] in "?？",
-        "colon": text[-1:] in ":：",
-        "code": "`" in text,
-        "number": any(digit in text for digit in "0123456789"),
-        "ticked": not units.TICKS.isdisjoint(text),
-        "aside": text[:1] == "(",
-    }
-    found.update([name for name, is_there in signs.items() if is_there])
-    return found
+    if "why" in found:
+        joints = [at for at, word in enumerate(words) if not {"because", "so"}.isdisjoint(CLASS.get(word, ()))]
+        at = joints[0] if joints else len(words)  # before or after it stands what the reason is given for
+        is_result = "so" in _classes(words[at : at + 1], "") and words[at + 1 : at + 2] != ["that"]
+        said = _classes(words[at + 1 :] if is_result else words[:at], "")
+        found.update(["unreal"] * (not said.isdisjoint(("modal", "unable")) or {"not", "yet"} <= said))
+    is_deed = ("done" in early or (first[-2:] == "ed" and len(first) > 4)) and "not" not in early
+    is_bare = "you" in found and all(not _BARE.isdisjoint(CLASS.get(word, ())) for word in words)
+    is_lacking = "lacking" in CLASS.get(words[-1] if words else "", ()) and words[-2:-1] != ["the"]
+    is_lacking = is_lacking and found.isdisjoint(("not", "zero", "done", "self"))  # "Only the page is left"
+    found.update(["ends later"] * is_lacking, ["bare"] * is_bare, ["done early"] * is_deed)
+    found.update(["about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share))] * (len(about) > 1))
+    found.update(["size 0"] * (size < 25), ["size 2"] * (50 <= size < 160), ["code"] * ("`" in text))
+    found.update(["question"] * (text[-1:] in "?？"), ["colon"] * (text[-1:] in ":："), ["aside"] * (text[:1] == "("))
+    is_ticked, digits = not units.TICKS.isdisjoint(text), [digit for digit in "0123456789" if digit in text]
+    return found.union(["number"] * bool(digits), ["ticked"] * is_ticked, ["content %d" % min(len(content) // 2, 2)])
 
 
 def _classes(words: list[str], text: str) -> set[str]:
-    """The classes of words that a text holds."""
     found = {name for word in words for name in CLASS.get(word, ())}
     if not text.isascii():
         found.update([name for name, pieces in _PIECES.items() if any(piece in text for piece in pieces)])

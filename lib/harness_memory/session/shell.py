@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from .capture import Capture
 
 _BREAKS = ("&&", "||", ";", "|", "&", "then", "do", "(", "{")
-_LAST_IS_TARGET = ("mv", "cp", "install", "ln")
-_ALL_ARE_TARGETS = ("touch", "rm", "truncate", "rmdir", "unlink")
 _ODD = frozenset("$*?{}()<>|&;`\"'\\!=,")
 
 
@@ -29,9 +27,9 @@ def written(command: str) -> list[str]:
     for part in map(_bare, parts):
         operands = [word.strip("\"'") for word in part[1:] if word[:1] != "-" and ">" not in word]
         name = part[0] if part else ""
-        if name in _LAST_IS_TARGET and len(operands) > 1:
+        if name in ("mv", "cp", "install", "ln") and len(operands) > 1:
             paths += operands if name == "mv" else operands[-1:]
-        elif name in _ALL_ARE_TARGETS or name == "tee":
+        elif name in ("touch", "rm", "truncate", "rmdir", "unlink", "tee"):
             paths += operands
         elif name in ("sed", "perl") and any(word[:2] == "-i" or word[:3] == "-pi" for word in part):
             paths += operands[1:] or operands
@@ -89,7 +87,8 @@ def _fault(content: Any) -> str:
     texts = [clean(part.get("text"), settings.TEXT_FIELD_MAX_CHARS) for part in parts if isinstance(part, dict)]
     stripped = map(str.strip, "\n".join(texts).split("\n"))
     lines = [line for line in stripped if line and not line.startswith("Exit code ")]
-    named = [line for line in lines if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
+    told = [line for line in lines if not line.endswith(".log")]  # not where more of it was written
+    named = [line for line in told if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
     return cut(next(reversed(named or lines), ""), settings.ITEM_CHARS)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .digest import Statement
 
 _O_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # follows links, unlike our files
+_TEXT_CHARS = settings.TEXT_FIELD_MAX_CHARS
 _TITLES = ("custom-title", "ai-title")
 _WANTED_FIRST = frozenset(name.encode() for name in ("user", "assistant", *_TITLES))
 
@@ -38,8 +39,6 @@ _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
 
 
 class Reading:
-    """One pass over the new part of a transcript."""
-
     __slots__ = ("file", "is_restart", "place", "size")
 
     def __init__(self, path: str, place: Any) -> None:
@@ -87,7 +86,6 @@ def _is_wanted(line: bytes, is_sidechain: bool) -> bool:
 
 
 def blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """The blocks of an entry's message: texts, tool calls, tool results."""
     content = _dict(entry.get("message")).get("content")
     return [{"type": "text", "text": content}] if isinstance(content, str) else _dicts(content)
 
@@ -102,7 +100,7 @@ def absorb(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, 
         if at is not None and at < state.since:
             continue
         if entry.get("isCompactSummary"):
-            _add_summary(state, "".join([_text(each) for each in blocks(entry)]))
+            _add_summary(state, "".join([clean(each.get("text"), _TEXT_CHARS) for each in blocks(entry)]))
         elif kind in _TITLES:
             title = brief_of(entry.get("customTitle") or entry.get("aiTitle"), settings.SUMMARY_LINE_CHARS)
             state.title = title or state.title
@@ -143,10 +141,6 @@ def _add_entry(state: Capture, entry: dict[str, Any], at: float, roots: tuple[st
             _add_blocks(state, entry, roots)
 
 
-def _text(block: dict[str, Any]) -> str:
-    return clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS)
-
-
 def _add_blocks(
     state: Capture, entry: dict[str, Any], roots: tuple[str, ...], tools: tuple[str, ...] = ()
 ) -> list[str]:
@@ -154,12 +148,14 @@ def _add_blocks(
     texts = []
     for block in blocks(entry):
         kind = block.get("type")
+        if "\n" in state.said.strip() and not tools:  # a report: it counts beside the last words of its turn
+            settle(state)
         if kind == "tool_result":
             _add_result(state, entry, block, roots)
         elif kind == "tool_use" and (not tools or block.get("name") in tools):
             _add_call(state, block, clean(entry.get("cwd"), settings.PATH_CHARS), roots)
         elif kind == "text" and "toolUseResult" not in entry:
-            texts.append(_text(block))
+            texts.append(clean(block.get("text"), _TEXT_CHARS))
             if entry.get("type") == "assistant" and texts[-1].strip():
                 state.turn, state.said = ANSWERED, texts[-1]
     return texts
@@ -216,29 +212,29 @@ def _begin_turn(state: Capture) -> None:
 
 
 def settle(state: Capture) -> None:
-    """Redact and digest the last words read, now that they are known to be the last of their turn, so far."""
     if state.said != state.settled:
-        text = passage(state.said, settings.TURN_CHARS)
+        text, is_more = passage(state.said, settings.TURN_CHARS), "\n" in state.answer
         state.answer, state.settled = cut(text, settings.DONE_CHARS), state.said
         if not capture.is_housekeeping(next(reversed(state.prompts()), "")):
             about = [each.text for each in state.words if each.turn == state.number and each.by == "u"]
             about += state.files[len(state.files) - state.turn_files :]
             subject = digest.stems(digest.words_of(" ".join(about)))
-            _keep(state, digest.of_answer(text, state.number, subject, bool(state.turn_files)), "c")
+            newer = digest.of_answer(text, state.number, subject, bool(state.turn_files))
+            _keep(state, newer, "c", is_more)
             state.words = digest.fitted(state.words)
 
 
-def _keep(state: Capture, newer: list[Statement], by: str) -> None:
-    """Add statements, in place of those that this turn's words `by` the same side were, and of the same words."""
+def _keep(state: Capture, newer: list[Statement], by: str, is_more: bool = False) -> None:
+    """Add statements, in place of the same words, and of what this turn said before, unless they are more of it."""
     added, number = {(each.by, each.text): each for each in newer}, state.number
-    known = [each for each in state.words if each.turn != number or each.by != by]
-    known = [each for each in known if (each.by, each.text) not in added]
-    digest.settle(known, newer, number)
+    lasting = frozenset("wdf" if state.turn_files else "wdflso") if is_more else frozenset()  # no plan of this work
+    earlier = [each for each in state.words if (each.by, each.text) not in added]
+    known = [each for each in earlier if each.turn != number or each.by != by or not lasting.isdisjoint(each.kinds)]
+    digest.settle(known, newer, number, is_more)
     state.words = [*known, *added.values()]
 
 
 def _add_summary(state: Capture, summary: str) -> None:
-    """Take in the block that PreCompact asked the client's summary for."""
     block = summary.rpartition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
     if len(block) < len(summary):
         _keep(state, digest.of_summary(passage(block, settings.TURN_CHARS), state.number), "")
@@ -264,7 +260,7 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str, roots: tuple[str,
     elif name in _SHELL_TOOLS:
         from . import shell
 
-        command = clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS)
+        command = clean(options.get("command"), _TEXT_CHARS)
         _add_looked(state, "", command[: settings.PATH_CHARS])
         message = brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS)
         written = [os.path.join(cwd, path) for path in shell.written(command)]

@@ -17,7 +17,6 @@ _CLOSERS = "\"')]*_`”’»"
 _SHORT = ("e.g", "i.e", "etc", "vs", "cf", "z.B", "d.h", "bzw", "ca", "p.ex", "approx", "No", "Nr", "Dr", "Mr", "St")
 _RULES = frozenset("-=*_|:─—═╌ \t`")
 BOX = "★"  # what an aside in a box begins with
-_FENCES = ("```", "~~~")
 _FAULTS = ("rror", "xception", "atal", "anic", "ailed", "fehl")  # lines of a log that say what went wrong
 
 
@@ -32,13 +31,12 @@ class Unit:
 
 
 def split(text: str) -> list[Unit]:
-    """The units of a text, in order."""
     found: list[Unit] = []
     section = lead = fence = ""
     table = -2  # the line of the last row
     for at, raw in enumerate(text.split("\n")):
         line = raw.strip()
-        if line[:3] in _FENCES:
+        if line[:3] in ("```", "~~~"):
             fence = "" if fence and line.startswith(fence) else fence or line[:3]
             continue
         if fence or not line or _RULES.issuperset(line):
