@@ -49,20 +49,31 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
             text = (part.lines[0] + "\n").join(tags(injected.nonce, run.project.name))
             injected.record(session.dir, Injection(text, [(part, 1)]), event.name, "history", run.now)
             return run.reply(text)
+        if value and event.path:
+            break  # of an older session it would not be true
     return None
 
 
 def _of_file(path: str, value: dict[str, Any]) -> str:
-    """The session that changed it, and its decision about it, else what Claude said of it last."""
+    """The session that changed it, with its decision about it, else what Claude said of it last; not of other files."""
     name = os.path.basename(path.replace("\\", "/"))
+    stem = name.partition(".")[0]
+
+    def names_it(text: str) -> bool:
+        return name in text or stem in text.replace("`", " ").split()
+
     units = [each["text"] for each in value.get("passages") or () if each["by"] == "claude"] or [value["what_was_done"]]
-    said = [text for text in value.get("decisions") or () if name in text]
+    said = [text for text in value.get("decisions") or () if names_it(text)]
     for text in reversed(units):
         is_sentence = sum([word.isalpha() for word in text.split()]) >= _WORDS_MIN  # not one of a list of files
-        said += [text] if name in text and is_sentence and text[-1:] != "?" else []
+        said += [text] if names_it(text) and is_sentence and text[-1:] != "?" else []
     why = min(said, key=lambda text: name not in text.split(" ")[0], default="")
-    line = "" if episode.headline(value) in why else episode.headline(value)
-    return "last changed %s: %s" % (name, " … ".join(filter(None, [line, cut(why, _WHY_CHARS)])))
+    title = episode.headline(value)
+    others = {os.path.basename(each) for each in value["files_changed"]}
+    if not names_it(title) and any(each in title for each in others):
+        title = next(filter(names_it, value["asked"]), "")
+    told = [*([title] if title not in why else []), *([cut(why, _WHY_CHARS)] if why else [])]
+    return "last changed %s: %s" % (name, " … ".join(told)) if told else ""
 
 
 def _of_command(command: str, value: dict[str, Any]) -> str:

@@ -124,10 +124,12 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
         local = os.path.join(session.dir, settings.LOCAL_DIR, record.id.rpartition("/")[2] + ".md")
         is_own = record.kind == SESSION and day_and_id(record.id)[1] in own
         is_gone = record.kind != ARCHIVED and not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
-        is_told = bool(told) and "%s#%d" % (record.id, passages.foremost(source, query, number)) in told
-        return is_own or is_gone or is_told or (record.kind == NOTE and os.path.exists(local))
+        return is_own or is_gone or (record.kind == NOTE and os.path.exists(local))
 
-    items, near = passages.pick(source, query, run.now, is_unwanted, most)
+    def is_told(number: int) -> bool:
+        return "%s#%d" % (source.record(number).id, passages.foremost(source, query, number)) in told
+
+    items, near = passages.pick(source, query, run.now, is_unwanted, is_told, most)
     entries = [_entry(run, source.record(item.number), item, told) for item in items]
     return entries, [path for path in near if path not in told]
 

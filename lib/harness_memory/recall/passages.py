@@ -6,7 +6,7 @@ from itertools import accumulate, islice
 
 from . import ranking
 from .index import ASKS
-from .terms import code, pack, path_term, stem_term, terms
+from .terms import TABLES, code, pack, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +38,13 @@ _WEIGHTS = {
     "": -0.7,
 }
 _CHANCE_MIN = 0.5
+# A few documents do not tell which words are rare: so many of any project are added, and in which share of them.
+_OTHERS, _USUAL = 30, (("frequent", 0.4), ("usual", 0.18))
 _UNKNOWN_IN_TALK = 0.6
 _QUESTION_CHARS = 240
-_SCORE_MIN = 0.4  # of the best, to be shown
-_FILES_SHOWN, _FILES_CHARS = 13, 620
+_SCORE_MIN, _BESIDE_TOLD_MIN = 0.4, 0.75  # of the best, to be shown; when this session was given the best before
+_COVERED, _COVERED_SHARE = 0.8, 0.5  # of the prompt's rare words in the best; of those, what another must hold
+_FILES_SHOWN, _FILES_CHARS, _NEAR_SHOWN = 13, 620, 5
 
 
 def of_session(value: dict[str, Any]) -> list[str]:
@@ -92,13 +95,26 @@ class Item:
 
 
 def pick(
-    source: Source, query: Query, now: float, is_unwanted: Callable[[int], bool] = lambda number: False, limit: int = 3
+    source: Source,
+    query: Query,
+    now: float,
+    is_unwanted: Callable[[int], bool] = lambda number: False,
+    is_told: Callable[[int], bool] = lambda number: False,
+    limit: int = 3,
 ) -> tuple[list[Item], list[str]]:
     """The few documents that a prompt calls for, best first, none when they are likely wrong; more files near them."""
     items = rank(source, query, ranking.score(source, query, now), is_unwanted)
-    picked = [item for item in items[:limit] if item.score >= _SCORE_MIN * items[0].score]
+    picked = [item for item in items if not is_told(item.number)][:limit]
+    least = _SCORE_MIN if picked[:1] == items[:1] else _BESIDE_TOLD_MIN
+    picked = [item for item in picked if item.score >= least * items[0].score]
     if not picked or chance(source, query, picked) < _CHANCE_MIN:
         return [], []
+    if not source.is_talk:  # where the same is told in other words
+        rarities = [(ranking.rarity(source, term) ** 2, source.postings(term)) for term in query.words]
+        held = {item.number: sum([rarity for rarity, each in rarities if item.number in each]) for item in items}
+        most = held[items[0].number]
+        if most >= _COVERED * sum([rarity for rarity, _ in rarities]):
+            picked = [item for item in picked if held[item.number] >= _COVERED_SHARE * most]
     # Files by how many of the best documents are about them, and by what prompt and session name and change.
     weights: dict[str, float] = {}
     for item in items:
@@ -112,9 +128,10 @@ def pick(
     near = sorted(weights, key=lambda path: -weights[path])[:_FILES_SHOWN]
     near = [path for path, end in zip(near, accumulate([len(path) + 2 for path in near])) if end <= _FILES_CHARS]
     for item in picked:
-        held = {*source.record(item.number).files}
-        item.files, near = [path for path in near if path in held], [path for path in near if path not in held]
-    return picked, near
+        own = {*source.record(item.number).files}
+        item.files, near = [path for path in near if path in own], [path for path in near if path not in own]
+    near = [path for path in near if not query.words.isdisjoint(terms(path))]
+    return picked, near[:_NEAR_SHOWN]
 
 
 def rank(
@@ -187,8 +204,13 @@ def _people(text: str) -> set[str]:
 def features(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
     numbers = [item.number for item in items]
     words = [source.words(number) for number in numbers]
-    single = ranking.log(1 + (source.count - 0.5) / 1.5)  # of a word in one document, however few there are
-    rarities = {term: weight * ranking.rarity(source, term) for term, weight in query.weights.items()}
+    count = source.count + _OTHERS
+    single = ranking.log(1 + (count - 0.5) / 1.5)  # of a word in one document
+    rarities = dict.fromkeys(query.weights, 0.0)
+    for term in filter(source.holders, rarities):
+        share = next((share for name, share in _USUAL if term in TABLES[name]), 0.0)
+        holders = source.holders(term) + _OTHERS * share
+        rarities[term] = query.weights[term] * ranking.log(1 + (count - holders + 0.5) / (holders + 0.5))
     own = {code(term): rarities[term] / single for term in query.words}
     told = [own.keys() & _split(each)[item.passages[0][1]] for each, item in zip(words, items) if item.passages]
     rare = [sum([own[w] ** 2 for w in row]) / (1 + source.lengths[n] / 50) ** 0.5 for row, n in zip(told, numbers)]
