@@ -126,10 +126,7 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
         is_gone = record.kind != ARCHIVED and not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
         return is_own or is_gone or (record.kind == NOTE and os.path.exists(local))
 
-    def is_told(number: int) -> bool:
-        return "%s#%d" % (source.record(number).id, passages.foremost(source, query, number)) in told
-
-    items, near = passages.pick(source, query, run.now, is_unwanted, is_told, most)
+    items, near = passages.pick(source, query, run.now, is_unwanted, told, most)
     entries = [_entry(run, source.record(item.number), item, told) for item in items]
     return entries, [path for path in near if path not in told]
 

@@ -14,18 +14,13 @@ if TYPE_CHECKING:
 
     from ..notes.note import Note
 
+    Texts = Sequence[str]
+
 _PATHS_SHOWN = 24
 
 
 def index_text(
-    id: str,
-    kind: str,
-    title: str,
-    text: str = "",
-    files: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    time: float = 0,
-    passages: Sequence[str] = (),
+    id: str, kind: str, title: str, text: str = "", files: Texts = (), time: float = 0, passages: Texts = ()
 ) -> Document:
     """`text` is searched but not quoted."""
     words = terms(title) + terms(text[:TEXT_MAX_CHARS])
@@ -35,7 +30,7 @@ def index_text(
         held = terms(passage)
         words += held
         codes += [0, *map(code, held), *([ASKS] if passage[-1:] in "?？" else ())]
-    for more in (*tags, *paths):
+    for more in paths:
         words += terms(more)
     counts: dict[str, int] = {}
     for word in words:
@@ -51,15 +46,14 @@ def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:
     parts = [task["title"] for task in value["tasks"]]
     parts += [value.get("branch") or "", value.get("skill_used") or "", value.get("title") or ""]
     time = clock.parse(value["ended"]) or clock.parse(value["started"]) or 0.0
-    text, files, tags = "\n".join(map(str, parts)), value["files_changed"], value["tags"]
-    return index_text(name, SESSION, headline, text, files, tags, time, of_session(value))
+    text = "\n".join(map(str, [*parts, *value["tags"]]))
+    return index_text(name, SESSION, headline, text, value["files_changed"], time, of_session(value))
 
 
 def of_note(note: Note, modified: float) -> Document:
     time = clock.parse(note.day + "T00:00:00Z") or modified
-    document = index_text(
-        note.ref, NOTE, note.name, note.description, note.files, (), time, lines("\n".join(note.body))
-    )
+    said = lines("\n".join(note.body))
+    document = index_text(note.ref, NOTE, note.name, note.description, note.files, time, said)
     is_named = note.description.startswith(note.name)
     document.record.line = note.description if is_named else "%s: %s" % (note.name, note.description)
     return document

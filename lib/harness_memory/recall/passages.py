@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .index import Source
     from .ranking import Query
 
+    Test = Callable[[int], bool]
+
 TEXT_MAX_CHARS = 64 * 1024
 _PASSAGE_CHARS = 160  # sentences of one speaker are joined up to it
 _SAME_CHARS = 40  # what starts like something said is the same
@@ -95,18 +97,20 @@ class Item:
 
 
 def pick(
-    source: Source,
-    query: Query,
-    now: float,
-    is_unwanted: Callable[[int], bool] = lambda number: False,
-    is_told: Callable[[int], bool] = lambda number: False,
-    limit: int = 3,
+    source: Source, query: Query, now: float, is_unwanted: Test | None = None, told: Sequence[str] = (), limit: int = 3
 ) -> tuple[list[Item], list[str]]:
-    """The few documents that a prompt calls for, best first, none when they are likely wrong; more files near them."""
+    """The few documents that a prompt calls for, best first, none when they are likely wrong; more files near them.
+
+    A document comes again for another passage that has more words of the prompt than each that was `told`."""
     items = rank(source, query, ranking.score(source, query, now), is_unwanted)
-    picked = [item for item in items if not is_told(item.number)][:limit]
+    asked, picked = {*map(code, query.words)}, items[:]
+    for item in items if told else ():
+        words = [len(asked.intersection(each)) for each in _split(source.words(item.number))]
+        place = words.index(max(words)) if max(words, default=0) > 1 else -1
+        if "%s#%d" % (source.record(item.number).id, place) in told:
+            picked.remove(item)
     least = _SCORE_MIN if picked[:1] == items[:1] else _BESIDE_TOLD_MIN
-    picked = [item for item in picked if item.score >= least * items[0].score]
+    picked = [item for item in picked[:limit] if item.score >= least * items[0].score]
     if not picked or chance(source, query, picked) < _CHANCE_MIN:
         return [], []
     if not source.is_talk:  # where the same is told in other words
@@ -134,24 +138,15 @@ def pick(
     return picked, near[:_NEAR_SHOWN]
 
 
-def rank(
-    source: Source, query: Query, scores: dict[int, float], is_unwanted: Callable[[int], bool] = lambda number: False
-) -> list[Item]:
+def rank(source: Source, query: Query, scores: dict[int, float], is_unwanted: Test | None = None) -> list[Item]:
     """The best documents in the order of what they and their passages tell; their scores are shares of the best."""
-    wanted = (number for number in ranking.best(source, scores, 2 * _EXAMINED) if not is_unwanted(number))
-    leading = [*islice(wanted, _EXAMINED)]
-    worths, weight = compare(source, query, leading), _PASSAGE_WEIGHT[source.is_talk]
-    top = scores[leading[0]] or 1.0 if leading else 1.0
-    items = [Item(n, scores[n] / top + weight * max(worths[n], default=0.0), worths[n]) for n in leading]
-    return sorted(items, key=lambda item: -item.score)
-
-
-def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, list[float]]:
-    """How much each passage of each document tells of the query, 1 for the best."""
+    near = ranking.best(source, scores, 2 * _EXAMINED)
+    leading = [*islice((n for n in near if not (is_unwanted and is_unwanted(n))), _EXAMINED)]
+    top, share = scores[leading[0]] or 1.0 if leading else 1.0, _PASSAGE_WEIGHT[source.is_talk]
     weights = {code(term): weight for term, weight in query.weights.items()}
-    split = {number: _split(source.words(number)) for number in numbers}
+    split = {number: _split(source.words(number)) for number in leading}
     # A passage of one word tells nothing.
-    held = {n: [weights.keys() & words if len(words) > 1 else () for words in split[n]] for n in numbers}
+    held = {n: [weights.keys() & words if len(words) > 1 else () for words in split[n]] for n in leading}
     holders: dict[int, int] = {}
     for word in [word for rows in held.values() for row in rows for word in row]:
         holders[word] = holders.get(word, 0) + 1
@@ -169,7 +164,11 @@ def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, l
             for at in range(2, len(plain) - 2)
         ]
     best = max([max(rows, default=0.0) for rows in worths.values()], default=0.0) or 1.0
-    return {number: [worth / best for worth in rows] for number, rows in worths.items()}
+    items = [
+        Item(n, scores[n] / top + share * max(rows, default=0.0) / best, [worth / best for worth in rows])
+        for n, rows in worths.items()
+    ]
+    return sorted(items, key=lambda item: -item.score)
 
 
 def _split(words: bytes) -> list[list[int]]:
@@ -179,26 +178,16 @@ def _split(words: bytes) -> list[list[int]]:
     return [codes[start + 1 : end] for start, end in zip(ends, ends[1:])]
 
 
-def foremost(source: Source, query: Query, number: int) -> int:
-    """The passage with the most words of the prompt, for which its document may come again; -1 when none has two."""
-    asked = {*map(code, query.words)}
-    held = [len(asked.intersection(words)) for words in _split(source.words(number))]
-    return held.index(max(held)) if max(held, default=0) > 1 else -1
-
-
 def chance(source: Source, query: Query, items: list[Item]) -> float:
     """That earlier work answers the prompt, and that these documents are it."""
     values = features(source, query, items)
-    if source.is_talk and any(source.holders(name) * 2 > source.count for name in _people(query.text)):
+    # Names: words that start like one inside the sentence of a short text.
+    words = query.text.replace("'s", "").split() if source.is_talk and len(query.text) < _QUESTION_CHARS else []
+    inside = [word.strip("?!.,;:'\"") for before, word in zip(words, words[1:]) if before[-1].isalpha()]
+    names = {term for word in inside if word.istitle() and word.isalpha() for term in terms(word)}
+    if any(source.holders(name) * 2 > source.count for name in names):
         return 1 - _UNKNOWN_IN_TALK * values["unknown"]
     return 1 / (1 + 2.718281828 ** -sum([values[name] * weight for name, weight in _WEIGHTS.items()]))
-
-
-def _people(text: str) -> set[str]:
-    """Terms of words that start like a name inside the sentence of a short text."""
-    words = text.replace("'s", "").split() if len(text) < _QUESTION_CHARS else []
-    inside = [word.strip("?!.,;:'\"") for before, word in zip(words, words[1:]) if before[-1].isalpha()]
-    return {term for word in inside if word.istitle() and word.isalpha() for term in terms(word)}
 
 
 def features(source: Source, query: Query, items: list[Item]) -> dict[str, float]:

@@ -6,7 +6,7 @@ from .terms import PATHS_MAX, TABLES, file_names, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from .index import Source
 
@@ -30,8 +30,7 @@ _USUAL_DAYS = 30.0
 # Of the best score:
 _WINDOW_WEIGHT = 0.5  # for a document of the time that the prompt names
 _FEEDBACK_WEIGHT = (6.0, 2.0)  # for all the files that the best few share; when this session has files of its own
-_FEEDBACK_TOP = 12
-_FEEDBACK_PATHS = 32
+_FEEDBACK_TOP, _FEEDBACK_PATHS = 12, 32
 _SESSION_FILES_WEIGHT = 3.0  # for the very files of this session
 _SESSION_FILES_DECAY = 0.93  # of each file, from the latest back
 _NAMED_WEIGHT = 1.0  # for each file that the prompt names
@@ -69,9 +68,8 @@ class Query:
 
 def _ends(text: str) -> str:
     """Start and end of a text: the middle of a long one is pasted."""
-    if len(text) > _QUERY_MAX_CHARS:
-        text = text[: _QUERY_MAX_CHARS - _QUERY_TAIL_CHARS] + " " + text[-_QUERY_TAIL_CHARS:]
-    return text
+    is_long = len(text) > _QUERY_MAX_CHARS
+    return text[: _QUERY_MAX_CHARS - _QUERY_TAIL_CHARS] + " " + text[-_QUERY_TAIL_CHARS:] if is_long else text
 
 
 def log(value: float) -> float:
@@ -104,23 +102,19 @@ def score(source: Source, query: Query, now: float) -> Scores:
         left -= holders[term]
         if left >= 0 or len(rarities) < _TERMS_MIN:
             rarities[term] = rarity(source, term)
-    scores = _by_words(source, query.weights, rarities)
-    _favour_times(source, scores, query, now)
-    _follow_files(source, scores, query)
-    return scores
-
-
-def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[str, float]) -> Scores:
     k, share, lengths = _SATURATION, _LENGTH_SHARE, source.lengths
     fixed, slope = k * (1 - share), k * share / (source.average or 1.0)
     scores: Scores = {}
     get = scores.get
-    for term, rarity in rarities.items():
-        weight = weights[term] * rarity * (k + 1)
+    for term, worth in rarities.items():
+        weight = query.weights[term] * worth * (k + 1)
         least = weight * _PRESENCE
         for number, count in source.postings(term).items():
             scores[number] = get(number, 0.0) + least + weight * count / (count + fixed + slope * lengths[number])
-    return {number: scores[number] for number in best(source, scores, _CANDIDATES)}
+    scores = {number: scores[number] for number in best(source, scores, _CANDIDATES)}
+    _favour_times(source, scores, query, now)
+    _follow_files(source, scores, query)
+    return scores
 
 
 def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> None:
