@@ -40,7 +40,7 @@ _WEIGHTS = {
     "": -0.7,
 }
 _CHANCE_MIN = 0.5
-# A few documents do not tell which words are rare: so many of any project are added, and in which share of them.
+# A few documents do not tell which words are rare: so many of other work are added, and in which share of them.
 _OTHERS, _USUAL = 30, (("frequent", 0.4), ("usual", 0.18))
 _UNKNOWN_IN_TALK = 0.6
 _QUESTION_CHARS = 240
@@ -105,8 +105,8 @@ def pick(
     items = rank(source, query, ranking.score(source, query, now), is_unwanted)
     asked, picked = {*map(code, query.words)}, items[:]
     for item in items if told else ():
-        words = [len(asked.intersection(each)) for each in _split(source.words(item.number))]
-        place = words.index(max(words)) if max(words, default=0) > 1 else -1
+        shared = [len(asked.intersection(each)) for each in _split(source.words(item.number))]
+        place = shared.index(max(shared)) if max(shared, default=0) > 1 else -1
         if "%s#%d" % (source.record(item.number).id, place) in told:
             picked.remove(item)
     least = _SCORE_MIN if picked[:1] == items[:1] else _BESIDE_TOLD_MIN
@@ -134,7 +134,7 @@ def pick(
     for item in picked:
         own = {*source.record(item.number).files}
         item.files, near = [path for path in near if path in own], [path for path in near if path not in own]
-    near = [path for path in near if not query.words.isdisjoint(terms(path))]
+    near = [path for path in near if not query.weights.keys().isdisjoint(terms(path))]
     return picked, near[:_NEAR_SHOWN]
 
 
@@ -193,12 +193,13 @@ def chance(source: Source, query: Query, items: list[Item]) -> float:
 def features(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
     numbers = [item.number for item in items]
     words = [source.words(number) for number in numbers]
-    count = source.count + _OTHERS
+    others = 0 if source.is_talk else _OTHERS
+    count = source.count + others
     single = ranking.log(1 + (count - 0.5) / 1.5)  # of a word in one document
     rarities = dict.fromkeys(query.weights, 0.0)
     for term in filter(source.holders, rarities):
         share = next((share for name, share in _USUAL if term in TABLES[name]), 0.0)
-        holders = source.holders(term) + _OTHERS * share
+        holders = source.holders(term) + others * share
         rarities[term] = query.weights[term] * ranking.log(1 + (count - holders + 0.5) / (holders + 0.5))
     own = {code(term): rarities[term] / single for term in query.words}
     told = [own.keys() & _split(each)[item.passages[0][1]] for each, item in zip(words, items) if item.passages]
