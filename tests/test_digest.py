@@ -14,7 +14,6 @@ from life import Life
 from harness_memory.session import account, digest
 
 ANSWERS: list[dict[str, Any]] = json.loads((support.ROOT / "tests/data/session/answers.json").read_text("utf-8"))
-
 STEPS: list[list[Any]] = json.loads((support.ROOT / "tests/data/session/steps.json").read_text("utf-8"))
 
 
@@ -119,7 +118,8 @@ def test_a_step_is_open_once_until_a_turn_takes_it_up(life: Life) -> None:
     life.prompt("Add vouchers")
     task = {"id": "1", "subject": "Cover the guest cart"}
     life.transcript.tool_result(life.transcript.tool_use("TaskCreate", task), result={"task": task}).text(answer)
-    life.stop(answer)
+    life.transcript.bash("make test", "ok").text("The tests pass.")
+    life.stop("The tests pass.")
     assert life.episode["what_remains"] == ["Cover the guest cart", "printed vouchers lack a date"]
     life.turn("ok", "Printed vouchers have a date now.\n\nNext step: send the vouchers by mail as well.", "t.py")
     assert life.episode["what_remains"] == ["Cover the guest cart", "send the vouchers by mail as well."]

@@ -60,7 +60,7 @@ def of_session(value: dict[str, Any]) -> list[str]:
             continue
         is_new = speaker != before or text.partition(": ")[0].istitle() or (joined[-1][-1:] == "?" and text[-1:] != "?")
         if not is_new and len(joined[-1]) + len(text) < _PASSAGE_CHARS:
-            joined[-1] += " " + text
+            joined[-1] += (" " if joined[-1][-1:] in ".!?…:;。！？：" else "; ") + text
         else:
             joined.append(text)
         before = speaker

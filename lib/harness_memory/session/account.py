@@ -39,7 +39,7 @@ def headline(statements: list[Statement], files: list[str]) -> str:
         bonus = 3 * (not is_work) if each.by == "u" else 0 if "w" not in each.kinds else 12 if is_deed else 2
         scores[each] = each.headline + bonus + 4 * (each.turn == statements[0].turn)  # what it was begun for
     best = max(statements, key=scores.__getitem__)
-    line = _as_deed(best.text)
+    line = _as_deed(best.text.rstrip(":").partition(" (done)")[0])
     asks = [each for each in statements if each.by == "u" and each.turn <= best.turn]
     about = _subjects(" ".join([*(each.text for each in asks if each.turn == best.turn), *files]))
     named = len(about & _subjects(line))

@@ -119,7 +119,9 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
             after = [each.text for each in found[at + 1 : at + 2] if each.kind not in (units.HEAD, units.ROW)]
             line = cut(" ".join([unit.text, *after]), settings.PASSAGE_CHARS) if after else line
             headline -= 0 if after else 5
-        line = _without_opener(line)
+        line = _without_opener(line) + (
+            ":" if unit.kind == units.HEAD else " (done)" if unit.kind == units.DONE else ""
+        )
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
         if "l" in kinds and statements and unit.lead == found[at - 1].text:  # the line above announces it
             statements[-1].kinds = statements[-1].kinds.replace("l", "").replace("f", "")
