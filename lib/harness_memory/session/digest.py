@@ -272,7 +272,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     label, colon, rest = text.partition(" is " if words[:3:2] == ["what", "is"] else ": ")  # "What remains is …"
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
         found.update(["label " + name for name in _classes(words_of(label), label)])
-        found.update(["label open"] * ("label later" in found and "open" in _title(label)))
+        found.update(["label open"] * (("label later" in found or "label not" in found) and "open" in _title(label)))
     early, first = _classes(words[:4], ""), words[0] if words else ""
     found.update(["first " + name for name in CLASS.get(first, ())])
     content = stems(words)
