@@ -67,8 +67,7 @@ class Part:
     def text(self, count: int) -> str:
         """The part with so many of its lines."""
         left = self.left_out(count)
-        # A path may be named like the end of the frame.
-        rest = neutral.one_line_of(self.rest) if left else ""
+        rest = neutral.one_line_of(self.rest) if left else ""  # a path may be named like the end of the frame
         trailer = "(%d more line%s; %s)\n" % (left, "" if left == 1 else "s", rest) if left else ""
         title = ["", "## " + self.title] if self.title else [""]
         return "\n".join([*title, *self.lines[:count], trailer])
@@ -86,8 +85,7 @@ class Injection:
 
 def units(text: str) -> int:
     """UTF-16 code units, as the client counts: two for what takes four bytes in UTF-8."""
-    # Without the UTF-16 codec, whose import takes longer than the counting.
-    data = b"" if text.isascii() else text.encode("utf-8", "surrogatepass")
+    data = b"" if text.isascii() else text.encode("utf-8", "surrogatepass")  # importing UTF-16's codec takes longer
     return len(text) + sum([data.count(lead) for lead in range(0xF0, 0xF5)])
 
 

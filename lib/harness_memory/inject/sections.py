@@ -121,13 +121,15 @@ def sort_by_relevance(part: Part, context: list[str]) -> None:
 def still_open(project: Project, own_ids: set[str]) -> Part:
     """Open threads and tasks, without those of the session itself."""
     path = os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
-    current = files.load_json(path, _TASKS) or {"active_tasks": []}
-    tasks = [task for task in current["active_tasks"] if task["id"] not in own_ids]
+    current = files.load_json(path, _TASKS)
+    tasks = [task for task in (current["active_tasks"] if current else ()) if task["id"] not in own_ids]
     part = Part("open", "Still open", [], path, "%s status" % invocation.own_command())
     for task in tasks[:6]:
         line = "- [%s] %s: %s" % (task["started"][:10], task["id"], task["description"])
         part.add(neutral.line(line), task["id"], "open")
-        part.lines += ["  next: " + neutral.line(step) for step in task["next_steps"][:2]]
+        steps = [step for step in task["next_steps"] if not step.startswith("Unfinished: ") or step[12:72] not in line]
+        part.lines += ["  next: " + neutral.line(step) for step in steps[:2]]
+        part.lines += ["  +%d more" % len(steps[2:])] if steps[2:] else []
     part.missing = max(0, len(tasks) - 6)
     return part
 
@@ -194,8 +196,8 @@ def state(captured: Capture) -> Part:
         lines += ["- decided or learned: " + item for item in point.get("learnings", [])]
         lines += ["- left to do: " + item for item in point.get("what_remains", [])]
     lines += ["- failed: %s; worked: %s" % (failed, fixed) for failed, fixed in captured.fixed]
-    title = "This session's work before its conversation was compacted"
-    return Part("state", title, [neutral.line(text) for text in lines], settings.CAPTURE_FILE)
+    lines = [neutral.line(text) for text in lines]
+    return Part("state", "This session's work before its conversation was compacted", lines, settings.CAPTURE_FILE)
 
 
 def profile(project: Project, name: str, problems: list[str]) -> Part:
