@@ -36,7 +36,7 @@ _RULE = {
     "remedy?": "text",
     "match": {key + "?": "text" for key in _MATCH_KEYS},
 }
-OF_PROJECT = "rule of this repository"
+NOTE = "note."  # before the name of a note, the rule that it makes
 
 
 class Policy:
@@ -85,9 +85,12 @@ class Policy:
         """Take over rules of notes that ask or deny, the firmest first: findings against a call that met them."""
         findings = []
         for rule in [rule for rule in noted if rule["enforce"] in (rules.ASK, rules.DENY)]:
-            name = "note." + rule["note"].partition("/")[2]
+            slug = rule["note"].partition("/")[2]  # the name of a file
+            name = NOTE + (slug if _is_plain(slug) else "".join([c if c.isalnum() else "-" for c in slug])[:60])
             if name not in self.texts:  # the firmest of two notes of one name came first
-                self.texts[name] = ('is against the rule "%s"' % rule["text"].rstrip("."), rule["remedy"])
+                said = ('is against the rule "%s"' % rule["text"].rstrip("."), rule["remedy"])
+                is_team = rule["note"].startswith(settings.TEAM_SCOPE + "/")
+                self.texts[name] = of_repository(rule["text"], rule["remedy"]) if is_team else said
                 self.tiers[name] = max(self.tiers.get(name, rules.OFF), rule["enforce"], key=rules.TIERS.index)
                 findings.append((name, rule.get("met", ""), ""))
         return findings
@@ -110,6 +113,8 @@ class Policy:
         valid = {}
         for key in [key for key in _SHAPE if key in given]:
             problem = shape.problem(given[key], _SHAPE[key], key)
+            if problem and only_tighten:  # without the names that a repository gave
+                problem = '"%s" %s' % (key, problem.rpartition('" ')[2])
             wrong += [problem] if problem else []
             valid.update({} if problem else {key: given[key]})
         if not only_tighten or valid.get("guard") == "strict":
@@ -139,17 +144,29 @@ class Policy:
                 problem = '"match" needs "program", "command" or "path", and may hold %s' % ", ".join(_MATCH_KEYS)
             elif not problem and (rule["id"] in rules.RULES or rule["id"] in self.texts):
                 problem = 'its id is taken; change that rule under "tiers"'
+            elif not problem and rule["id"].startswith(NOTE):  # it would stand in for a note that binds
+                problem = 'its id may not begin with "%s"' % NOTE
+            elif not problem and only_tighten and not _is_plain(rule["id"]):
+                problem = "its id may hold letters, digits, dots and dashes"
             if problem:
                 wrong.append("rule %d: %s" % (number, problem))
                 continue
             self.custom.append(rule)
             self.tiers[rule["id"]] = rule["tier"]
-            reason, remedy = rule["reason"], rule.get("remedy", "")
-            if only_tighten:  # in the repository's words, not in ours
-                reason = 'is stopped by a %s: "%s"' % (OF_PROJECT, reason[:200])
-                remedy = 'The repository says: "%s"' % remedy[:200] if remedy else ""
-            self.texts[rule["id"]] = (reason, remedy)
+            said = (rule["reason"], rule.get("remedy") or "")
+            self.texts[rule["id"]] = of_repository(*said) if only_tighten else said
         return wrong
+
+
+def of_repository(reason: str, remedy: str) -> tuple[str, str]:
+    """Reason and remedy in the repository's words, quoted, not in ours."""
+    reason, remedy = (text[:200].replace('"', "'") for text in (reason.rstrip("."), remedy))
+    said = 'is stopped by a rule of this repository: "%s"' % reason
+    return said, 'The repository says: "%s"' % remedy if remedy else ""
+
+
+def _is_plain(id: str) -> bool:
+    return len(id) < 60 and id.replace("-", "_").replace(".", "_").isidentifier()
 
 
 def load(root: str, project: str) -> Policy:

@@ -95,7 +95,11 @@ def check_steps(run: Run, session: Session, state: Capture) -> str:
             pass  # the session matters more
         if done < changed:
             missing = "; ".join(step.partition(": ")[2] for step in rule["require"])
-            text = "%s. Not done after the last change: %s" % (rule["text"].rstrip("."), missing)
+            said = rule["text"].rstrip(".")
+            if rule["note"].startswith(settings.TEAM_SCOPE + "/"):  # in the repository's words, not in ours
+                said, missing = ('"%s"' % words.replace('"', "'") for words in (said, missing))
+                said = "A rule of this repository: " + said
+            text = neutral.one_line_of("%s. Not done after the last change: %s" % (said, missing))
             (state.owed if rule["enforce"] == "remind" else wanted).append(cut(text, 2 * settings.ITEM_CHARS))
     if state.steps != before:
         capture.save(session.dir, state)
