@@ -303,8 +303,10 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     for path in paths:
         relative = relative_path(brief_of(path, settings.PATH_CHARS), roots)
         if settings.CHECKPOINT_PREFIX in relative:
-            if relative.rpartition("/")[2] in str(detail):  # not what an archive or a pull brought
-                keep(state.reports, relative.rpartition("/")[2], 12)  # a report of work, not work
+            name = relative.rpartition("/")[2]
+            is_here = any(relative_path(path, (root,)) == "%s/%s" % (settings.CLAUDE_DIR, name) for root in roots)
+            if is_here and name in str(detail):  # not what an archive or a pull brought
+                keep(state.reports, name, 12)  # a report of work, not work
         elif relative:
             state.turn_files += 1
             state.do("path", relative)
