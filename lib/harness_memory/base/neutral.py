@@ -20,6 +20,7 @@ _ROLES, _ORDERS = TABLES
 # Letters of other scripts, and the Latin ones that they look like.
 _LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡ", "aeopcyxijshdrnuaeiknoptyxvwg")
 _SIGNS = str.maketrans(",،、]", "::::")  # what stands after a role, as a colon
+_HEX = frozenset("0123456789abcdef")
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
 _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the words of a line
 
@@ -28,6 +29,9 @@ def line(text: str) -> str:
     """One line of a record, safe to show."""
     text = one_line_of(text)
     label = text.find("] ") + 2 if text.lstrip("- ")[:3] == "[20" else 0  # the day and id before the words
+    named = text[label:].lstrip("- ")
+    if named[8:10] == ": " and _HEX.issuperset(named[:8]):  # the id of a session
+        label = len(text) - len(named) + 10
     bare = text[label:].lstrip(_MARKERS)
     at = len(text) - len(bare)
     while at > label and bare and text[at - 1].isalnum() and text[at].isalnum():  # an id may begin with digits
