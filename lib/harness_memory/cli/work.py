@@ -103,7 +103,7 @@ def change_task(call: Call) -> int:
             while files.exists(tasks.path_of(project.dir, id := "%s-%d" % (slug, number) if number > 1 else slug)):
                 number += 1
             title = brief(call.name, settings.SUMMARY_LINE_CHARS)
-            task = Task({"task_id": id, "title": title, "branch": project.branch})
+            task = Task({"task_id": id, "title": title, "branch": brief(project.branch, settings.NAME_CHARS)})
         else:
             task = one(call.name, every, lambda each: (each.id,), "task", "open --all", _SHOWN)
         task.add(entry, call.present, clock.iso(call.now))
@@ -202,7 +202,8 @@ def _record(call: Call, value: Fields) -> tuple[str, Session]:
                 identity.record(project, session.started)
                 # Our ancestors are its process only when we run inside it.
                 process = liveness.client_process(0) if call.caller == claude_id else {}
-                sessions.activate(project, session, process, directory, {}, branch=project.branch)
+                branch = brief(project.branch, settings.NAME_CHARS)
+                sessions.activate(project, session, process, directory, {}, branch=branch)
             name = checkpoints.save(session.artifacts, value, now)
             is_active = session.meta["status"] == settings.ACTIVE
             if record.update(context, session, now=now if is_active else 0.0, is_over=is_over).is_changed:

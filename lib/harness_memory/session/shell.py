@@ -30,8 +30,8 @@ def written(command: str) -> list[str]:
         if name in ("mv", "cp", "install", "ln") and len(operands) > 1:
             paths += operands if name == "mv" else operands[-1:]
         elif name in ("touch", "rm", "truncate", "rmdir", "unlink", "tee"):
-            is_gone = name in ("rm", "unlink")  # `git rm --cached` leaves what a repository brought
-            paths += [path for path in operands if not (is_gone and settings.CHECKPOINT_PREFIX in path)]
+            # `git rm --cached` leaves a checkpoint that a repository brought.
+            paths += [each for each in operands if name != "rm" or settings.CHECKPOINT_PREFIX not in each]
         elif name in ("sed", "perl") and any(word[:2] == "-i" or word[:3] == "-pi" for word in part):
             paths += operands[1:] or operands
         for at, word in enumerate(part):

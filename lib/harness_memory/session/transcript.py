@@ -300,13 +300,11 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     elif name == "TaskCreate":
         number = identifier(_dict(rich.get("task")).get("id")) or str(len(state.todos) + 1)
         _put(state.todos, number, [detail, "pending"])
-    for path in paths:
-        relative = relative_path(brief_of(path, settings.PATH_CHARS), roots)
-        if settings.CHECKPOINT_PREFIX in relative:
-            name = relative.rpartition("/")[2]
-            is_here = any(relative_path(path, (root,)) == "%s/%s" % (settings.CLAUDE_DIR, name) for root in roots)
-            if is_here and name in str(detail):  # not what an archive or a pull brought
-                keep(state.reports, name, 12)  # a report of work, not work
+    for path in (brief_of(each, settings.PATH_CHARS) for each in paths):
+        relative = relative_path(path, roots)
+        if settings.CHECKPOINT_PREFIX in (file := relative.rpartition("/")[2]):  # a report of work, not work
+            if file in str(detail) and ".claude/" + file in [relative_path(path, (root,)) for root in roots]:
+                keep(state.reports, file, 12)  # not what an archive or a pull brought
         elif relative:
             state.turn_files += 1
             state.do("path", relative)

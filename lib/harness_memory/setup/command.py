@@ -46,6 +46,8 @@ def _run(args: argparse.Namespace) -> int:
     python = find_python()
     if not python and not args.uninstall:
         raise Refusal("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
+    if not WINDOWS and "\\" in ROOT and not args.uninstall:
+        raise Refusal("%s: hooks cannot run below a folder with a backslash in its name. Move it and try again." % ROOT)
     cwd, home, store = call.working_directory(), os.path.expanduser("~"), files.root_from(os.environ)
     path = settingsfile.locate(args.scope, os.environ, home, cwd)
     real = os.path.realpath(path)
