@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 3100,
     "setup": 747,
 }
-FOLDERS = {"hooks": 133, "tests": 14779, "bench": 2500}
+FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
 LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}
 
 

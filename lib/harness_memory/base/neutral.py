@@ -65,10 +65,6 @@ def undone(text: str) -> str:
     return text.replace("＜", "<").replace("﹤", "<").replace("‹", "<").replace("'''", "```")
 
 
-def outside(tools: list[str] | None) -> str:
-    return " (with text from %s)" % tools[0] if tools else ""
-
-
 def _is_tag(part: str) -> bool:
     """Whether what follows an angle bracket makes a tag, also with blanks, accents or look-alikes between."""
     if part[:1].isalpha():

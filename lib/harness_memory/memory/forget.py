@@ -221,9 +221,12 @@ def strike(path: str, data: bytes, is_hit: Matcher, names: Iterable[str] = ()) -
         after = _struck(folder, name, text, is_hit, frozenset(names))
     except ValueError:  # damaged: plain text then
         after = sentences(text, is_hit)
-    if after == text:
-        return data
-    return after.encode("utf-8", "surrogateescape") if after and after.strip() else None
+    if after == text or not after or not after.strip():
+        return data if after == text else None
+    try:
+        return after.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # JSON may spell half a character
+        return after.encode("utf-8", "replace")
 
 
 def passages(path: str, data: bytes) -> list[str]:
