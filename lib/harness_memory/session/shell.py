@@ -29,8 +29,7 @@ def written(command: str) -> list[str]:
         name = part[0] if part else ""
         if name in ("mv", "cp", "install", "ln") and len(operands) > 1:
             paths += operands if name == "mv" else operands[-1:]
-        elif name in ("touch", "rm", "truncate", "rmdir", "unlink", "tee"):
-            # `git rm --cached` leaves a checkpoint that a repository brought.
+        elif name in ("touch", "rm", "truncate", "rmdir", "unlink", "tee"):  # git rm --cached leaves a checkpoint
             paths += [each for each in operands if name != "rm" or settings.CHECKPOINT_PREFIX not in each]
         elif name in ("sed", "perl") and any(word[:2] == "-i" or word[:3] == "-pi" for word in part):
             paths += operands[1:] or operands
