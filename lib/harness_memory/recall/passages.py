@@ -161,6 +161,8 @@ def rank(source: Source, query: Query, scores: dict[int, float], is_unwanted: Te
             + (_ANSWER if asks[at - 2] else _BEFORE) * plain[at - 1]
             + _AFTER * plain[at + 1]
             + _NEAR * (plain[at - 2] + plain[at + 2])
+            if plain[at] or asks[at - 2] or len(split[number][at - 2]) > 1
+            else 0.0  # "You're welcome!" tells nothing
             for at in range(2, len(plain) - 2)
         ]
     best = max([max(rows, default=0.0) for rows in worths.values()], default=0.0) or 1.0
