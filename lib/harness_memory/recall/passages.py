@@ -42,8 +42,7 @@ _WEIGHTS = {
 _CHANCE_MIN = 0.5
 # A few documents do not tell which words are rare: so many of other work are added, and in which share of them.
 _OTHERS, _USUAL = 30, (("frequent", 0.4), ("usual", 0.18))
-_UNKNOWN_IN_TALK = 0.6
-_QUESTION_CHARS = 240
+_UNKNOWN_IN_TALK, _QUESTION_CHARS = 0.6, 240
 _SCORE_MIN, _BESIDE_TOLD_MIN = 0.4, 0.75  # of the best, to be shown; when this session was given the best before
 _COVERED, _COVERED_SHARE = 0.8, 0.5  # of the prompt's rare words in the best; of those, what another must hold
 _FILES_SHOWN, _FILES_CHARS, _NEAR_SHOWN = 13, 620, 5

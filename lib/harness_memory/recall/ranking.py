@@ -26,7 +26,6 @@ _FRAMING_WEIGHT = 0.45  # of words that frame a request
 _CONTEXT_WEIGHT = 0.5  # of words in this session's earlier prompts and its branch
 _RECENCY_OF_WORK = (1.5, 3.0)  # strength, days
 _RECENCY_OF_WORDS = (0.5, 2000.0)  # of notes, and of sessions that changed no file
-_USUAL_DAYS = 30.0
 # Of the best score:
 _WINDOW_WEIGHT = 0.5  # for a document of the time that the prompt names
 _FEEDBACK_WEIGHT = (6.0, 2.0)  # for all the files that the best few share; when this session has files of its own
@@ -35,7 +34,7 @@ _SESSION_FILES_WEIGHT = 3.0  # for the very files of this session
 _SESSION_FILES_DECAY = 0.93  # of each file, from the latest back
 _NAMED_WEIGHT = 1.0  # for each file that the prompt names
 _NAMED_BEFORE_WEIGHT = 0.6  # for each that earlier prompts and the last answer name
-_DAY = 86400.0
+_DAY, _USUAL_DAYS = 86400.0, 30.0
 _TIME_MARKS = ("yesterday", "last ", "-", "uary", "march", "april", "may", "june", "july", "august", "ember", "ober")
 _TRUNKS = ("main", "master", "develop", "trunk", "HEAD")
 
