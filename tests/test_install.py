@@ -89,6 +89,8 @@ def test_install_and_uninstall_of_any_layout_gives_the_bytes_back(target: Target
         assert seen["hooks"][event][-1]["hooks"][0]["command"] == group["hooks"][0]["command"]
     assert set(wanted().rules) <= set(seen["permissions"]["allow"])
     put(target, seen)  # as the client writes it, in a layout of its own
+    Path(target.settings).with_name(".settings.json.7.1f.tmp").write_bytes(b"{")  # of an installer that was killed
+    do_install(target)
     do_uninstall(target)
     assert get(target) == before
     assert sorted(os.listdir(os.path.dirname(target.settings))) == ["CLAUDE.md", "settings.json"]

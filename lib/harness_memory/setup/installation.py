@@ -12,6 +12,7 @@ install.
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
@@ -78,6 +79,8 @@ class Installation:
         """Write the settings file, the skills and the record; the paths of skills that the user has changed."""
         after, recorded = self.installed(wanted), self.record.get("skills") or {}
         files.ensure_private(self.store)
+        folder, name = map(glob.escape, os.path.split(self.path))
+        _remove(glob.glob("%s/.%s.*%s" % (folder, name, settings.TEMP_SUFFIX)))  # of an installer that was killed
         if self.before is None:
             files.remove(self.backup)
         if after != self.before:
