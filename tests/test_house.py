@@ -65,17 +65,17 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2351,
+    "base": 2346,
     "project": 561,
-    "audit": 223,
+    "audit": 218,
     "session": 2301,
     "notes": 869,
-    "memory": 2662,
-    "recall": 1162,
+    "memory": 2654,
+    "recall": 1160,
     "inject": 524,
-    "guard": 3773,
-    "hook": 1020,
-    "cli": 3100,
+    "guard": 3762,
+    "hook": 1018,
+    "cli": 3062,
     "setup": 747,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}

@@ -52,7 +52,7 @@ def test_other_projects_are_searched_only_on_request(
     elsewhere.memory("remember", "Jitter is for everybody", "--scope", "user")
     home, gateway = world.project, sessions[1].id[:8]
     hits = [(hit["id"], hit["project"]) for hit in elsewhere.json("search", "jitter", "--all-projects")]
-    assert sorted(hits) == [(gateway, home.name), ("user/jitter-is-for-everybody", None)]
+    assert sorted(hits) == [(gateway, home.name), ("user/jitter-everybody", None)]
     advice = elsewhere.memory("search", "jitter", "--all-projects").stdout
     assert "harness memory show ID --project %s" % world.repo in advice
     assert "Reconnects back off" in elsewhere.memory("show", gateway, "--project", str(world.repo)).stdout
