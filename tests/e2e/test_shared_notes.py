@@ -27,7 +27,7 @@ def test_a_shared_note_reaches_another_home(world: World, binary: str, tmp_path:
         other.git(clone, "pull", "-q")
         other.run(clone, "How are prices kept?", say("In cents."))
         (block, *_) = other.blocks("How are prices kept?")
-        assert "- [team] [Prices](.claude/memory/prices.md): " + FACT in block
+        assert "- [team] prices: " + FACT in block
         assert other.failures() == []
     finally:
         other.close()
