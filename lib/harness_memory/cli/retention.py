@@ -25,7 +25,7 @@ from ..project import identity
 from ..session import sessions
 from .call import Call, is_in_session, is_person, project_name
 from .notes import described
-from .output import Fields, Refusal, count, local, page, short, some
+from .output import Fields, Refusal, complain, count, local, page, short, some
 
 _STAYS = {archives.WENT_ON: "it went on here afterwards", archives.FORGOTTEN: "to finish that: forget ID --yes"}
 _STOP = "No session for a year, so the clock may be wrong. If not: harness memory prune --older-than 30d"
@@ -36,9 +36,9 @@ _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 def prune(call: Call) -> int:
     settled, reports, lines = config.load(call.root), [], []
     if settled.problems:
-        raise Refusal("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
-    age = float(settled["work_days"]) * settings.DAY_SECONDS
-    age = age if call.older_than is None else call.now - call.older_than
+        complain("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
+        return 1
+    age = settled["work_days"] * settings.DAY_SECONDS if call.older_than is None else call.now - call.older_than
     to_archive = settled["work_after"] == "archive"
     retired = "archived" if to_archive else "deleted"
     for project_dir in call.dirs:
