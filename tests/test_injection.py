@@ -364,3 +364,17 @@ def test_notes_come_by_relevance_and_doubtful_ones_are_marked(life: Life) -> Non
             note.write_text(note.read_text("utf-8").replace(clock.iso(time.time())[:10], "2024-01-02"), "utf-8")
     text = life.another().start().context
     assert "CHECK: not verified since 2024-01-02" in text
+
+
+@pytest.mark.parametrize("tools", [None, ["WebFetch"]])
+def test_a_recalled_session_names_text_from_outside(life: Life, tools: list[str] | None) -> None:
+    life.start()
+    life.turn("Which zorp should the cart use?", "The zorp limit of the carts is 12: the queue is small.", "cart.py")
+    life.end()
+    (path,) = life.store.glob("*/episodes/*.json")
+    value = json.loads(path.read_text("utf-8"))
+    del value["taint"]  # an older episode has none
+    path.write_text(json.dumps({**value, **({"taint": tools} if tools else {})}), "utf-8")
+    context = life.another().prompt("what is the zorp limit of the carts?").context
+    assert ("12" in context, "with text from WebFetch" in context) == (True, bool(tools))
+    assert failures(life.store) == []

@@ -143,6 +143,6 @@ def consolidate(call: Call) -> int:
     rows = ["%s %s." % (count(len(new), "session"), when)]
     rows += ["The newest %d of them:" % len(shown)] * (len(new) > len(shown))
     for value in shown:
-        outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value["taint"] else ""
+        outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value.get("taint") else ""
         rows.append("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip()))
     return call.answer({"last": last or None, "new": len(new), "sessions": shown}, rows)

@@ -145,7 +145,7 @@ def _entry(run: Run, record: Record, item: Item, told: list[str]) -> Entry:
         # The steps that it left and that are not open any more would mislead.
         for step in [step for step in value["what_remains"] if is_all and step not in still and step[-1:] not in "?？"]:
             texts = ["" if step in text and len(text) < 2 * len(step) else text.replace(step, "") for text in texts]
-        outside = " (with text from %s)" % value["taint"][0] if value["taint"] else ""
+        outside = " (with text from %s)" % value["taint"][0] if value.get("taint") else ""
         return Entry(record, texts, item, outside, asks)
     if record.kind == NOTE:
         from ..notes.note import parse
