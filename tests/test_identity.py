@@ -188,7 +188,7 @@ def test_a_folder_that_borrows_objects_does_not_share(repo: Path, tmp_path: Path
         if kind == "refs":
             (other / ".git/packed-refs").write_text("%s refs/heads/x\n" % head)
         elif kind == "name":  # of another commit
-            (other / ".git/objects" / head[:2]).mkdir()
+            (other / ".git/objects" / head[:2]).mkdir(exist_ok=True)
             (other / ".git/objects" / head[:2] / head[2:]).write_bytes(zlib.compress(b"commit 4\0tree"))
         elif kind == "index":  # the id, a checksum and the place of a commit that is another
             sums = bytes(4) * int(head[:2], 16) + b"\0\0\0\1" * (256 - int(head[:2], 16))
