@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shlex
@@ -22,6 +23,7 @@ FLAGS = ("-I", "-S", "-X", "utf8")
 CLIENT_VERSION = "2.1.325"
 MODEL = "claude-opus-5-5"
 HANG_SECONDS = 240  # no process takes so long, on the busiest machine
+_IDS = itertools.count(0x10000000, 0x00020001)  # of sessions: those of one second stay in their order
 
 # What a process cannot do without; everything else of the caller's environment stays outside.
 _KEPT = ("PATH", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "TMPDIR", "LD_LIBRARY_PATH")
@@ -183,7 +185,7 @@ class Session:
     """One Claude Code session: builds the payload of each of its events."""
 
     def __init__(self, cwd: Path | str, home: Path | str, session_id: str | None = None) -> None:
-        self.id = session_id or str(uuid.uuid4())
+        self.id = session_id or "%08x%s" % (next(_IDS), str(uuid.uuid4())[8:])
         self.cwd = str(cwd)
         self.home = str(home)
         slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in self.cwd)

@@ -69,7 +69,7 @@ def test_what_is_said_again_in_other_words_is_one_rule_with_its_weight_until_a_n
         world.work(prompt, "I will do so from now on, promised.", ("a.py",))
     world.work("use npm, not pnpm", "As you say.", ("a.py",))
     text = Life(world.home, world.repo).start().context
-    assert text.count("(said in 2 sessions)") == 1  # in whose words: within one second either may be the later
+    assert '"we use pnpm here, not npm!" (said in 2 sessions)' in text
     assert world.memory("remember", "We use pnpm, not npm").code == 0
     assert [item["text"] for item in world.json("review")] == ["use npm, not pnpm"]
 
