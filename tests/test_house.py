@@ -70,12 +70,12 @@ PACKAGES = {
     "audit": 218,
     "session": 2301,
     "notes": 869,
-    "memory": 2571,
+    "memory": 2654,
     "recall": 1160,
     "inject": 524,
     "guard": 3762,
     "hook": 1018,
-    "cli": 3005,
+    "cli": 3062,
     "setup": 747,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}

@@ -348,6 +348,7 @@ def test_a_remote_with_code_or_for_everybody_is_refused(pair: list[Machine]) -> 
     support.git(machine.repo, "remote", "add", "fork", "https://example.org/eve/shop.git")
     for url in ("git@example.org:me/shop.git", "https://example.org/me/shop", "git@example.org:eve/shop", "."):
         assert "holds the code" in machine.memory("sync", "init", url).stderr
+        assert machine.memory("sync", "init", url, "--force").code == 2
     assert "may be public" in machine.memory("sync", "init", "https://github.com/me/memory").stderr
     assert machine.memory("sync").code == 2
     assert not (machine.root / "sync" / "config.json").exists()
@@ -367,9 +368,7 @@ def test_projects_can_be_left_out(pair: list[Machine], tmp_path: Path) -> None:
     one.live(3)
     other = support.make_repo(tmp_path / "one" / "diary", "git@example.org:me/diary.git")
     World(one.home, other).work("Dear diary", "This is private, all of it.")
-    (diary,) = (path.name for path in support.project_dirs(one.root) if path.name.startswith("diary"))
-    (one.root / "sync").mkdir()
-    (one.root / "sync" / "config.json").write_text(json.dumps({"schema": 1, "exclude": [diary]}), "utf-8")
+    assert one.memory("sync", "exclude", "diary").code == 0  # before anything is sent
     one.sync("init", str(one.remote))
     two.sync()
     assert [path.name.rpartition("-")[0] for path in support.project_dirs(two.root)] == ["shop"]
@@ -378,21 +377,16 @@ def test_projects_can_be_left_out(pair: list[Machine], tmp_path: Path) -> None:
     assert [path.name.rpartition("-")[0] for path in support.project_dirs(one.root)] == ["diary", "shop"]
 
 
-def test_a_new_repository_holds_nothing_that_was_forgotten(pair: list[Machine]) -> None:
+def test_purged_history_holds_nothing_that_was_forgotten(pair: list[Machine]) -> None:
     one, two = pair
     one.live(2)
     one.memory("remember", "The zanzibar plan is secret", "--topic", "zanzibar")
     settle(pair)
     assert one.memory("forget", "zanzibar", "--yes").code == 0
+    assert "Nothing was changed" in one.sync("purge-history")
+    assert "may keep" in one.sync("purge-history", "--yes")
     two.memory("remember", "Something new", "--topic", "news")
-    settle(pair)
-    for machine in pair:  # as docs/sync.md says
-        machine.memory("sync", "off")
-        shutil.rmtree(str(machine.root / ".git"))
-    shutil.rmtree(str(one.remote))
-    for machine in pair:
-        machine.sync("init", str(one.remote))
-    settle(pair)
+    settle([two, one])
     assert_same(pair)
     for repository in (one.remote, one.root / ".git", two.root / ".git"):
         objects = support.git(repository, "--git-dir", str(repository), "log", "--all", "-p", "--format=%H")

@@ -221,7 +221,7 @@ def forget(call: Call) -> int:
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
     if call.yes and is_any and files.exists(os.path.join(call.root, settings.VERSIONS_FILE)):
         merge.record_versions(call.root, call.now)
-        lines += ["Stays in the history of the sync. To drop that: docs/sync.md"]
+        lines += ["Stays in the history of the sync until: harness memory sync purge-history"]
     value = {"forgotten": call.yes and is_any, **report, "left": left, "audit_trail": in_trail}
     return call.answer(value, lines, 2 if call.damaged else 0 if is_any else 1)
 

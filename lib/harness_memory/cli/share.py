@@ -1,4 +1,4 @@
-"""A memory elsewhere: `share` and `team` in a repository, `sync` on other machines; `import` of Claude Code's notes."""
+"""A memory elsewhere: `share` and `team` in a repository, `sync` on other machines, `export` and `import` as a file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..base import clock, config, files, invocation, settings
 from ..base.lock import Busy
 from ..base.redact import redact
 from ..base.text import brief
-from ..memory import automemory, views
 from ..memory import sync as syncing
+from ..memory import transfer, views
 from ..memory.sync import Store
 from ..notes.note import Note, render
 from ..notes.shelf import Shelf
@@ -20,12 +20,15 @@ from ..project import identity
 from ..project.remote import normalize
 from ..setup import installation
 from . import notes
-from .call import Call
-from .output import Refusal, ago, confirm, count, line, page, short
+from .call import Call, one
+from .output import Refusal, ago, complain, confirm, count, line, page, short
 
 _PUBLIC = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "gitee.com", "dev.azure.com")
 _HOMES = ("/home/", "/Users/", ":\\Users\\", "/root/")  # of anybody
 _EVERY_SECONDS = 300
+_COPIES = """\
+The history here and in the remote now begins with the present state. Other machines drop theirs with their next sync.
+What others may keep: clones and backups of the remote, caches and forks of its host, machines that never sync again."""
 
 
 def share(call: Call) -> int:
@@ -94,15 +97,44 @@ def team(call: Call) -> int:
     return call.answer({"removed": note.path, "copy": copy}, [said])
 
 
+def export(call: Call) -> int:
+    if sys.stdout.isatty():
+        raise Refusal("the file goes to standard output: harness memory export > FILE.tgz")
+    homes = [os.path.basename(path) for path in call.dirs if os.path.isdir(path)]
+    if not homes:
+        raise Refusal("nothing is remembered here. Other projects: harness memory export --all-projects")
+    call.prepare(with_project=False)
+    homes += [settings.USER_DIR] if call.all_projects else []
+    complain("exported %s" % count(transfer.export(call.root, homes, sys.stdout.buffer, call.now), "file"))
+    return 0
+
+
 def import_(call: Call) -> int:
     source = os.path.abspath(os.path.expanduser(call.source))
+    if not os.path.exists(source):
+        raise Refusal("%s: no such file" % line(call.source))
     if not os.path.isdir(source):
-        raise Refusal("%s: not a folder of notes" % line(call.source))
+        return _import_export(call, source)
     call.prepare()
     with Shelf("project", call.dir) as shelf:
-        slugs = automemory.take(source, shelf, call.now)
+        slugs = transfer.take_pages(source, shelf, call.now)
     views.refresh(call.dir, 10.0)
     return call.answer({"notes": slugs}, ["Took over %s from %s." % (count(len(slugs), "note"), short(source))])
+
+
+def _import_export(call: Call, source: str) -> int:
+    contents, project = transfer.load(source), call.project
+    ids = {path.split("/")[0] for path in contents if "/" in path} - {settings.ARCHIVE_DIR}
+    is_moved = call.folder is not None and len(ids) == 1 and ids != {settings.USER_DIR}
+    if is_moved:
+        contents, ids = transfer.moved(contents, ids.pop(), project.id), {project.id}
+    call.prepare(with_project=is_moved)
+    changed = transfer.take(call.root, contents, call.now)
+    places = ", ".join(map(line, sorted(ids)))
+    lines = ["Took over %s from %s into %s." % (count(len(changed), "file"), short(source), places)]
+    is_other = len(ids) == 1 and ids.isdisjoint((project.id, settings.USER_DIR))
+    lines += ["That is another project. Into this one: the same with --project ."] if is_other else []
+    return call.answer({"changed": changed, "projects": sorted(ids)}, lines)
 
 
 def _configured(call: Call) -> Store:
@@ -154,9 +186,9 @@ def init(call: Call) -> int:
     used |= {normalize(each, project.root) for each in _git(project.root, "--get-regexp", r"^remote\..*url$").split()}
     if not remote:
         raise Refusal("%s is not the address of a repository" % line(redact(url)))
-    if remote in used:
-        why = "holds the code of a project, whose readers would read your memory. Name another"
-        raise Refusal("%s %s" % (line(redact(url)), why))
+    if remote in used and call.force < 2:
+        why = "holds the code of a project, whose readers would read your memory"
+        raise Refusal("%s %s. Name another, or add --force --force" % (line(redact(url)), why))
     if remote.partition("/")[0] in _PUBLIC and not call.private:
         question = "Is %s a private repository? A public one shows your memory to everybody. Type yes: " % line(remote)
         if not sys.stdin.isatty() or not confirm(question):
@@ -186,6 +218,31 @@ def off(call: Call) -> int:
     _set_auto(call.root, False)
     syncing.configure(call.root, remote="")
     return call.answer({"remote": None}, ["This store is not synced any more. Nothing was deleted."])
+
+
+def exclude(call: Call) -> int:
+    call.prepare(with_project=False)
+    left_out = {*syncing.configuration(call.root)["exclude"]}
+    every = {*left_out, *map(os.path.basename, call.all_dirs)}
+    for word in call.projects:
+        name = one(word, every, lambda id: (id, id.rpartition("-")[0]), "project", "list --all-projects")
+        left_out = left_out - {name} if call.remove else left_out | {name}
+    if call.projects:
+        syncing.configure(call.root, exclude=sorted(left_out))
+    note = "What the remote has of it already stays there." if call.projects and not call.remove else None
+    return call.answer({"stays_here": sorted(left_out) or "nothing: every project is synced", "note": note})
+
+
+def purge(call: Call) -> int:
+    store = _configured(call)
+    if not call.yes:
+        number = count(int(store.git("rev-list", "--count", syncing.BRANCH)), "commit")
+        what = "The %s of %s would become one. Nothing was changed. To do it: the same again with --yes"
+        return call.answer({"purged": False}, [what % (number, _shown(store.config["remote"]))])
+    with store.lock():
+        store.sync(time.time())
+        store.purge_history()
+    return call.answer({"purged": True}, [_COPIES])
 
 
 def _set_auto(root: str, is_auto: bool) -> None:

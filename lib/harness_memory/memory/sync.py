@@ -1,10 +1,11 @@
 """The store as a git repository that several machines share: commit, fetch, merge (see `merge`), push.
 
-    sync/config.json    {"schema", "remote", "exclude": [id of a project that stays here], "auto",
+    sync/config.json    {"schema", "remote", "exclude": [project id], "auto",
                         "last": {"at", "result", "is_well"}: what the last run came to}
     refs/heads/main     what this machine has; the remote has the same branch
+    refs/harness/base   what of the remote was last merged
 
-Files change before the branch does, and merging is idempotent: a run killed at any point is finished by the next one.
+Files change before the refs do, and merging is idempotent: a run killed at any point is finished by the next one.
 Only commands load this module; it starts git without hooks, prompts and the caller's GIT_ variables.
 """
 
@@ -27,9 +28,9 @@ from ..project import identity
 from . import archive, merge, views
 from .forget import writers_stopped
 
-BRANCH = "refs/heads/main"
+BRANCH, BASE = "refs/heads/main", "refs/harness/base"
 _CONFIG = os.path.join(settings.SYNC_DIR, "config.json")
-_SPEC = {"remote?": "text", "exclude?": ["text"], "auto?": "flag", "last?": {"*": "any"}}
+_SPEC = {"remote": "text", "exclude": ["text"], "auto": "flag", "last?": {"*": "any"}}
 _DEFAULTS = {"schema": settings.SCHEMA, "remote": "", "exclude": [], "auto": False, "last": {}}
 _TRIES = 12  # another machine may push at the same moment, again and again
 _SECONDS = 300.0  # for one call of git; a large store through a slow line
@@ -105,6 +106,9 @@ class Store:
     def remote_head(self) -> str:
         return self.git("ls-remote", self.config["remote"], BRANCH).partition("\t")[0]
 
+    def push(self, commit: str, *options: str) -> None:
+        self.git("push", "-q", *options, self.config["remote"], "%s:%s" % (commit, BRANCH))
+
     def tree(self, commit: str) -> merge.Tree:
         """The plain files of a commit that are merged here."""
         data = self.git("ls-tree", "-r", "-z", commit) if commit else ""
@@ -132,7 +136,7 @@ class Store:
                     taken += self.take(head, theirs, common, now)
                     head = self.commit_of(BRANCH)
                 if head != theirs:
-                    self.git("push", "-q", self.config["remote"], "%s:%s" % (head, BRANCH))
+                    self.push(head)
                 break
             except BlockingIOError:
                 continue  # a session wrote what was to be merged
@@ -141,7 +145,8 @@ class Store:
                     raise  # else another machine was faster
         else:
             raise OSError(errno.EIO, "others were faster %d times. Run it again" % _TRIES, self.config["remote"])
-        if taken or head != theirs:
+        if self.commit_of(BASE) != head:
+            self.git("update-ref", BASE, head)
             self.git("gc", "--auto", "-q", may_fail=True)
         former = [path for path in taken if merge.is_former(path)]
         said = ["%d file%s taken over" % (len(taken), "s" * (len(taken) > 1))] if taken else []
@@ -166,20 +171,39 @@ class Store:
         if correct:
             modes = [("100644 %s 0" % sha if sha else "0 " + _NONE, path) for path, sha in correct.items()]
             self.git("update-index", "-z", "--index-info", data="".join(["%s\t%s\0" % row for row in modes]))
-        if is_changed:
-            words = [word for parent in parents for word in ("-p", parent)]
-            message = "Memory of " + machine.own_id(self.root)
-            head = self.git("commit-tree", *words, "-m", message, self.git("write-tree"))
+        head = self.commit_tree(self.git("write-tree"), *parents) if is_changed else head
         self.git("update-ref", BRANCH, head)
         return head
 
+    def commit_tree(self, tree: str, *parents: str) -> str:
+        words = [word for parent in parents for word in ("-p", parent)]
+        return self.git("commit-tree", *words, "-m", "Memory of " + machine.own_id(self.root), tree)
+
     def take(self, head: str, theirs: str, common: str, now: float) -> list[str]:
         """Merge a commit of the remote into the files, and commit them; the paths that changed."""
-        merged = merge.Merged(self.tree(common), self.tree(head), self.tree(theirs), self.load)
+        base = common or self.commit_of(BASE)
+        is_purged = bool(base) and not common  # `purge-history` elsewhere: the old commits must not come back
+        merged = merge.Merged(self.tree(base), self.tree(head), self.tree(theirs), self.load)
         apply(self.root, merged, now)
         self.git("read-tree", "-i", "-m", theirs)
-        self.commit(head, theirs)
+        self.commit(*([theirs] if is_purged else [head, theirs]))
+        self.git("update-ref", BASE, theirs)
+        if is_purged:
+            self.drop_unreachable()
         return [*merged.changes]
+
+    def purge_history(self) -> None:
+        """Replace all commits by one of the present state, in the remote and here."""
+        commit = self.commit_tree(BRANCH + "^{tree}")
+        self.push(commit, "--force-with-lease=%s:%s" % (BRANCH, self.remote_head()))
+        for ref in (BRANCH, BASE):
+            self.git("update-ref", ref, commit)
+        self.drop_unreachable()
+
+    def drop_unreachable(self) -> None:
+        files.remove(os.path.join(self.repository, "FETCH_HEAD"))
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
 
 
 def prepare(root: str, now: float) -> None:
