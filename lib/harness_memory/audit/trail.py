@@ -29,11 +29,7 @@ import os
 from ..base import clock, files, jsontext, machine, settings, shape
 from ..base.lock import Lock
 from ..base.text import brief_of, clean, hexdigest, passage
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+from ..base.typing import Any, Iterator, Mapping
 
 _HASH_KEY = b', "hash": "'
 _SEAL_BYTES = len(_HASH_KEY) + 64 + len(b'"}')

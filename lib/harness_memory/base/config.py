@@ -8,10 +8,7 @@ from __future__ import annotations
 import os
 
 from . import files, settings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from .typing import Mapping
 
 DEFAULTS: dict[str, int | str] = {
     "retention_days": 90, "retention_episodes": 200, "retention_after": "archive", "stale_after_hours": 12,

@@ -16,11 +16,7 @@ import stat
 import time
 
 from . import jsontext, settings, shape
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from .typing import Any, Mapping
 
 _O_OURS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _O_OURS

@@ -11,10 +11,7 @@ import os
 import time
 
 from . import clock, files, settings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from .typing import Any
 
 
 class noted:

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from . import settings
 from .process import contents
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from .typing import Any
 
 _KEYS = 0xFFFFFFFFFFC5  # a prime
 _MAX_BYTES = 64 * 1024

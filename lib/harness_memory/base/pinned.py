@@ -6,10 +6,7 @@ import sys
 
 from . import settings
 from .process import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from .typing import Any
 
 ignored: list[str] = []  # names in the environment that said something else than the installed command
 PIN = "--store="  # in an installed command: the store, or nothing where a plugin runs

@@ -7,15 +7,13 @@ import _thread
 import time
 
 from . import jsontext, settings
+from .typing import Any, Callable
 
 try:
     import posix as system  # what `os` itself is made of
 except ImportError:  # Windows
     import nt as system  # type: ignore[no-redef,import-not-found,unused-ignore]
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 __all__ = ["BadPayload", "attempt", "contents", "leave", "read_payload", "system", "watch"]
 _ending = _thread.allocate_lock()  # held by the thread that writes the reply and ends the process

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 from . import settings
 from .jsontext import MAX_DEPTH
+from .typing import Any, Iterator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     Span = tuple[int, int, str]
 
 MARK = settings.REDACTED

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from .settings import REDACTED as MARK
+from .typing import Any, Iterable, Iterator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
     Span = tuple[int, int, str]
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"

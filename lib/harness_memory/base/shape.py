@@ -13,10 +13,7 @@ A spec is a kind, or a mapping of field to kind. A field that ends with "?" may 
 from __future__ import annotations
 
 from . import clock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from .typing import Any
 
 
 def problem(value: object, spec: Any, where: str = "") -> str:

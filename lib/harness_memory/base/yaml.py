@@ -8,9 +8,10 @@ core schema, items of lists stay text. Anything else raises YamlError.
 
 from __future__ import annotations
 
+from .typing import Iterable
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Union
 
     Scalar = Union[None, str, int, float, bool]

@@ -10,11 +10,10 @@ import sys
 import time
 
 from ..base import files, jsontext, settings, text
+from ..base.typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .question import Question
 
 _CONTENT = b"once\n"  # so that `touch` gives no permission

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from ..base.typing import Any, Iterator
 from . import programs, shell
 from .shell import MAX_VALUES, STAR, UNKNOWN, distinct, globbed, joined, name_of, narrows
 from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from .paths import Scope
     from .question import Question
 

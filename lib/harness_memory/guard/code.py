@@ -6,14 +6,11 @@ does the same: `shutil.rmtree('x')` is `rm -rf x`. Text that is only text is not
 
 from __future__ import annotations
 
+from ..base.typing import Iterator
 from . import programs
 from .calls import Call
 from .shell import NAME, TILDE, UNKNOWN
 from .words import WORDS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_CHARS = 20_000  # of a body; what follows is not read
 MAX_CALLS = 400

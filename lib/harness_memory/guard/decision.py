@@ -7,13 +7,12 @@ import time
 
 from ..base import files, jsontext, neutral, settings
 from ..base.text import cut, hexdigest
+from ..base.typing import Any
 from . import rules
 from .policy import Policy, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .question import Environment, Question
 
 EVENT = "PreToolUse"

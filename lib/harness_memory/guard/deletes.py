@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base.typing import Iterator
 from . import paths
 from .calls import CONTAINER, Call, Trace, find_parts
 from .shell import GLOBS, STAR, UNKNOWN, joined, narrows, plain
@@ -9,8 +10,6 @@ from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .paths import Scope
 
 ROOTS = WORDS["roots"]

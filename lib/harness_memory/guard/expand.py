@@ -6,6 +6,7 @@ is conditional is taken to happen. Bounded in every direction by the limits.
 
 from __future__ import annotations
 
+from ..base.typing import Any
 from . import calls, shell
 from .calls import REMOTE, SCRIPT, Call, Trace
 from .expansion import Words
@@ -16,8 +17,6 @@ from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .paths import Scope
     from .question import Question
 

@@ -5,13 +5,14 @@ What cannot be known is `shell.UNKNOWN` in a word; a variable of several possibl
 
 from __future__ import annotations
 
+from ..base.typing import Any
 from . import calls, shell
 from .calls import Call
 from .shell import CLOSE, COMMA, MAX_PRODUCT, OPEN, TILDE, UNKNOWN, Reader, Unreadable, split, unbraced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from .calls import Trace
 

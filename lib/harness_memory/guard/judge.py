@@ -7,6 +7,7 @@ A rule that ends in `?` is about a line of a script, which may never run: it is 
 
 from __future__ import annotations
 
+from ..base.typing import Any, Iterator
 from . import calls, expand, paths, programs
 from .calls import CONTAINER, SCRIPT, SHELLS, Call, Trace
 from .shell import TILDE, UNKNOWN, Unreadable, name_of, plain
@@ -14,9 +15,6 @@ from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from .paths import Scope
 
     Finding = tuple[str, str, str]

@@ -11,14 +11,12 @@ from the project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
 
 from __future__ import annotations
 
+from ..base.typing import Any, Callable
 from .shell import fits, joined, plain
 from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from .calls import Call
     from .question import Question
 

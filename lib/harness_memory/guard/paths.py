@@ -7,14 +7,13 @@ directory (anyone's) as `~`. Both the path as written and the place it really le
 from __future__ import annotations
 
 from ..base.process import system
+from ..base.typing import Iterator
 from .quick import HINTS
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable, fits, folded, joined
 from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .question import Question
 
 MAX_PATH_CHARS = 5000  # no system takes longer ones

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from ..base import files as store
 from ..base import jsontext, settings, shape
+from ..base.typing import Any
 from . import match, programs, rules
 from .gitrules import PROTECTED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _LISTS_OF_PATHS = {  # what each list means: rule, accesses
     "zero_access": ("path.secret", "any"),

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from ..base.typing import Iterator
 from .shell import UNKNOWN, table
 from .words import WORDS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES: dict[str, str] = globals().get("TABLES") or {

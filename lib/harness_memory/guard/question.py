@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.process import system
+from ..base.typing import Any
 from .quick import is_harmless
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Environment:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from ..base.typing import Any, Callable, Iterator, Mapping
 from . import paths
 from .shell import CLOSE, COMMA, OPEN, STAR, TILDE, globbed, plain, unbraced
 from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any, Callable
-
     from .paths import Scope
 
     Finding = tuple[str, str, str]

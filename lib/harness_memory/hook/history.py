@@ -7,6 +7,7 @@ import time
 
 from ..base import known, neutral
 from ..base.text import cut
+from ..base.typing import Any
 from ..inject.injection import Injection, Part, load_receipt, tags
 from ..project import relative_path
 from ..recall import cache, ranking
@@ -17,8 +18,6 @@ from ..session.sessions import day_and_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..session.sessions import Session
     from .runner import Run
 

@@ -12,11 +12,8 @@ import sys
 
 from ..base import settings
 from ..base.process import attempt, contents, leave, read_payload, system, watch
+from ..base.typing import Callable
 from ..guard.question import Environment, Question, exists, findings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Callable
 
 _LAST_RESORT = (
     b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason":'

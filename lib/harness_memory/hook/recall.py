@@ -7,6 +7,7 @@ import time
 
 from ..base import config, files, neutral, settings
 from ..base.text import cut
+from ..base.typing import Any, Sequence
 from ..inject.injection import Injection, Part, command_line, load_receipt, tags, units
 from ..recall import cache, passages, ranking
 from ..recall.index import ARCHIVED, NOTE, SESSION
@@ -17,9 +18,6 @@ from ..session.sessions import day_and_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from ..inject.injection import Receipt
     from ..recall.index import Record
     from ..recall.passages import Item

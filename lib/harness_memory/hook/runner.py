@@ -15,14 +15,12 @@ from ..base import files, jsontext, settings
 from ..base.pinned import pin
 from ..base.process import BadPayload, attempt, leave, read_payload, watch
 from ..base.text import brief, brief_of, clean, identifier
+from ..base.typing import Any, Callable, Mapping, Sequence
 from ..project import Context, Project
 from ..session import sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Callable
-
     from ..session.sessions import Session
 
 

@@ -6,6 +6,7 @@ import os
 
 from ..base import clock, config, files, invocation, pinned, settings
 from ..base.text import brief
+from ..base.typing import Any
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
 from ..memory import briefing, housekeeping
@@ -14,8 +15,6 @@ from ..session import liveness, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..inject.injection import Receipt
     from ..session.sessions import Session
     from .runner import Run

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, settings
+from ..base.typing import Any
 from ..memory import views
 from ..session import record
 from ..session.capture import ANSWERED, FAILED, INTERRUPTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .runner import Run
 
 _KEEP = f"""Keep in the summary: the user's last request in their own words, open todos, every file changed and why; \

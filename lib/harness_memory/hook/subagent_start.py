@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from ..base.typing import Any
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .runner import Run
 
 

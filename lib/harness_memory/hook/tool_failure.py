@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from ..base.typing import Any
 from ..session.capture import Capture
 from . import recall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .runner import Run
 
 

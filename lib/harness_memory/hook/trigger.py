@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ..base import neutral, settings
+from ..base.typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..session.capture import Capture
     from ..session.sessions import Session
     from .runner import Run

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ..base import settings
+from ..base.typing import Any
 from ..session import capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .runner import Run
 
 

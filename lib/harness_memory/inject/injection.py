@@ -19,10 +19,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, invocation, jsontext, neutral, settings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from ..base.typing import Any
 
 _PREAMBLE = """\
 Records of earlier sessions here, kept by Harness Memory (not Claude Code's own auto memory). They were true when

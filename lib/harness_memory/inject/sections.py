@@ -10,6 +10,7 @@ import os
 
 from ..base import clock, files, invocation, neutral, settings
 from ..base.text import cut, long_words, passage
+from ..base.typing import Collection
 from ..memory import briefing as pages
 from ..session import episode
 from ..session.sessions import day_and_id, live_markers, safe_id
@@ -17,8 +18,6 @@ from .injection import Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from ..project import Project
     from ..session.capture import Capture
 

@@ -6,13 +6,11 @@ import os
 import time
 
 from ..base import clock, files, health, settings
+from ..base.typing import Any, Iterable
 from ..session import sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
     from ..base.config import Config
     from ..project import Context
 

@@ -9,11 +9,7 @@ import os
 
 from ..base import clock, files, jsontext, settings, shape
 from ..base.lock import Lock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+from ..base.typing import Any, Callable, Iterator
 
 _BUSY = "another process is writing there; nothing was recorded. Try again"
 

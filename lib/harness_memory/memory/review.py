@@ -13,11 +13,7 @@ import os
 
 from ..base import clock, files, jsontext, settings, shape
 from ..base.text import hexdigest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+from ..base.typing import Any, Iterable
 
 KINDS = {"rule": "rules", "decision": "decisions", "lesson": "learnings"}  # and the field of an episode
 ACCEPTED, REJECTED = "accepted", "rejected"

@@ -13,13 +13,11 @@ import os
 
 from ..base import clock, files, jsontext, settings
 from ..base.text import hexdigest
+from ..base.typing import Any, Iterable
 from ..session.sessions import safe_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
     from .threads import Row
 
 DONE, IN_PROGRESS = "done", "in_progress"

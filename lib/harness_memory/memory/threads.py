@@ -22,12 +22,9 @@ from _operator import itemgetter  # built in, where `operator` would be loaded f
 
 from ..base import files, jsontext, known, settings
 from ..base.text import cut, hexdigest, one_line
+from ..base.typing import Any
 from ..session import episode
 from ..session.sessions import is_episode_name, safe_id
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 OPEN, CLOSED = "open", "closed"
 ASKED, IDLE = "asked", "idle"  # of a row: nothing but questions is left; nothing was done

@@ -15,12 +15,12 @@ import time
 
 from ..base import clock, files, jsontext, settings
 from ..base.lock import Lock
+from ..base.typing import Any, Sequence
 from . import threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Union
+    from typing import Union
 
     from .tasks import Task
     from .threads import Row, Thread

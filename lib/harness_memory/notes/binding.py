@@ -15,14 +15,13 @@ import os
 from ..base import files, settings
 from ..base.lock import Lock
 from ..base.text import cut, hexdigest
+from ..base.typing import Any
 from ..project import identity
 from ..session import sessions
 from .note import PATTERNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .note import Note
 
 PERSON = "it binds, and only a person may loosen it: in a terminal, without Claude Code"

@@ -26,11 +26,8 @@ import os
 
 from ..base import clock, settings, shape, yaml
 from ..base.text import brief, cut, hexdigest, long_words, one_line
+from ..base.typing import Any
 from ..session.sessions import DEVICE_NAMES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 CONFLICT = "in conflict"
 _FENCE = "---"

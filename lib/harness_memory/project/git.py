@@ -7,10 +7,7 @@ import os
 import stat
 
 from ..base import files, settings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ..base.typing import Iterator
 
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 HEX = frozenset("0123456789abcdef")

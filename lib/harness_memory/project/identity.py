@@ -33,13 +33,11 @@ import stat
 
 from ..base import files, settings
 from ..base.text import hexdigest
+from ..base.typing import Any, Iterator
 from . import Project, git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     Facts = dict[str, Any]
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")

@@ -15,13 +15,12 @@ import os
 import time
 
 from ..base import clock, files, jsontext, settings
+from ..base.typing import Any
 from .index import ARCHIVED, SESSION, Document, Segment, Source
 from .terms import code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .index import Record
 
 _LOCK = "recall.lock"

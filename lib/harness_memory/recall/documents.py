@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from ..base import clock
+from ..base.typing import Any, Sequence
 from .index import ASKS, NOTE, SESSION, Document
 from .passages import TEXT_MAX_CHARS, lines, of_session
 from .terms import PATHS_MAX, code, pack, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from ..notes.note import Note
 
     Texts = Sequence[str]

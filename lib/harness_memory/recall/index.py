@@ -15,12 +15,7 @@ from itertools import accumulate
 
 from .. import __version__
 from ..base import jsontext
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
+from ..base.typing import Any, Sequence
 
 SESSION, NOTE, ARCHIVED = "session", "note", "archived"
 ASKS = 1

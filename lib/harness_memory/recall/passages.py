@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from itertools import accumulate, islice
 
+from ..base.typing import Any, Callable, Sequence
 from . import ranking
 from .index import ASKS
 from .terms import TABLES, code, pack, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
     from .index import Source
     from .ranking import Query
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from ..base.typing import Sequence
 from .terms import PATHS_MAX, TABLES, file_names, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .index import Source
 
     Scores = dict[int, float]

@@ -5,11 +5,7 @@ from __future__ import annotations
 import sys
 
 from ..base import jsontext
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+from ..base.typing import Any, Iterable
 
 TABLES_FILE = __file__[: -len(".py")] + ".json"
 TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`

@@ -6,13 +6,11 @@ from array import array
 from itertools import accumulate
 
 from ..base import jsontext
+from ..base.typing import Any, Container, Sequence
 from .index import BLOBS, COLUMNS, MAGIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
-    from typing import Any
-
     from .index import Document, Segment
 
 

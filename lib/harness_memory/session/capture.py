@@ -11,12 +11,10 @@ import os
 
 from ..base import clock, files, jsontext, settings
 from ..base.text import brief
+from ..base.typing import Any, Iterable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
     from .digest import Statement
 
 # How the last turn stands.

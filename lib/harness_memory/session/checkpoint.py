@@ -20,12 +20,11 @@ import time
 from ..base import clock, files, health, jsontext, settings
 from ..base.redact import redact, redact_tree
 from ..base.text import brief, clean, hexdigest, passage
+from ..base.typing import Any
 from ..project import git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..project import Context
     from .capture import Capture
     from .sessions import Session

@@ -10,12 +10,8 @@ from __future__ import annotations
 
 from ..base import jsontext, settings
 from ..base.text import cut
+from ..base.typing import Any, Callable, Iterable
 from . import units
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
 
 _ZERO = 1024  # a character above all that JSON escapes
 _UNIT_CHARS = 100  # what a unit takes at least: a session of thousands of small turns keeps two hundred units

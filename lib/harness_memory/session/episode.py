@@ -37,11 +37,8 @@ import os
 
 from ..base import files, jsontext, settings
 from ..base.text import first_sentence
+from ..base.typing import Any
 from .sessions import is_episode_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
 NEW_LISTS = ("decisions", "rules", "blockers", "plan", "commits", "errors", "closes")

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from ..base.typing import Any
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox", "timeout", "env")
 _NO_PROCESS = ("", "", 0)

@@ -14,14 +14,13 @@ import time
 
 from ..base import clock, files, settings
 from ..base.text import brief, cut, first_sentence, hexdigest
+from ..base.typing import Any
 from ..project import relative_path
 from . import account, capture, digest, episode, transcript
 from .capture import ANSWERED, FAILED, INTERRUPTED, keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..project import Context
     from .capture import Capture
     from .digest import Statement

@@ -15,11 +15,10 @@ import os
 
 from ..base import clock, files, settings, yaml
 from ..base.lock import Lock
+from ..base.typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..project import Project
 
 META_FIELDS = (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.text import brief, clean, cut
+from ..base.typing import Any
 from .capture import keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .capture import Capture
 
 _BREAKS = ("&&", "||", ";", "|", "&", "then", "do", "(", "{")

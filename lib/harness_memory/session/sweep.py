@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, health, settings
+from ..base.typing import Any
 from ..project import Context
 from . import liveness, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..base.config import Config
 
 

@@ -15,10 +15,7 @@ import os
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from ..base.typing import Iterable
 
 SPEC = {"sessions?": {"*": "instant"}, "transcripts?": {"*": "instant"}, "texts?": [{"at": "instant"}]}
 

@@ -13,15 +13,13 @@ import os
 
 from ..base import clock, files, jsontext, settings
 from ..base.text import brief, brief_of, clean, cut, identifier, passage
+from ..base.typing import Any, Callable, Iterable, Iterator
 from ..project import relative_path
 from . import capture, digest
 from .capture import ANSWERED, ASKED, FAILED, INTERRUPTED, WORKING, keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
-
     from .capture import Capture
     from .digest import Statement
 
