@@ -14,12 +14,8 @@ from ..recall import cache, ranking
 from ..recall.index import SESSION
 from ..recall.terms import path_term
 from ..session import episode
-from ..session.sessions import day_and_id
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.sessions import Session
-    from .runner import Run
+from ..session.sessions import Session, day_and_id
+from .runner import Run
 
 _WHY_CHARS, _WORDS_MIN = 240, 4
 

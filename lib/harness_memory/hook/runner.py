@@ -18,10 +18,7 @@ from ..base.text import brief, brief_of, clean, identifier
 from ..base.typing import Any, Callable, Mapping, Sequence
 from ..project import Context, Project
 from ..session import sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.sessions import Session
+from ..session.sessions import Session
 
 
 class Event:

@@ -8,16 +8,12 @@ from ..base import clock, config, files, invocation, pinned, settings
 from ..base.text import brief
 from ..base.typing import Any
 from ..inject import sections
-from ..inject.injection import compose, load_receipt
+from ..inject.injection import Receipt, compose, load_receipt
 from ..memory import briefing, housekeeping
 from ..project import identity, relative_path
 from ..session import liveness, sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..inject.injection import Receipt
-    from ..session.sessions import Session
-    from .runner import Run
+from ..session.sessions import Session
+from .runner import Run
 
 
 def handle(run: Run) -> dict[str, Any] | None:

@@ -9,10 +9,7 @@ from ..base.typing import Any
 from ..memory import views
 from ..session import record
 from ..session.capture import ANSWERED, FAILED, INTERRUPTED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .runner import Run
+from .runner import Run
 
 _KEEP = f"""Keep in the summary: the user's last request in their own words, open todos, every file changed and why; \
 commands that failed and what worked instead. End the summary with this block: a line an item, as many as there are.

@@ -5,10 +5,7 @@ from __future__ import annotations
 from ..base.typing import Any
 from ..session.capture import Capture
 from . import recall
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .runner import Run
+from .runner import Run
 
 
 def handle(run: Run) -> dict[str, Any] | None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from ..base import neutral, settings
 from ..base.typing import Any
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.capture import Capture
-    from ..session.sessions import Session
-    from .runner import Run
+from ..session.capture import Capture
+from ..session.sessions import Session
+from .runner import Run
 
 
 def handle(run: Run) -> dict[str, Any] | None:

@@ -6,13 +6,10 @@ import os
 import time
 
 from ..base import clock, files, health, settings
+from ..base.config import Config
 from ..base.typing import Any, Iterable
+from ..project import Context
 from ..session import sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..base.config import Config
-    from ..project import Context
 
 
 def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:

@@ -15,10 +15,7 @@ from ..base import clock, files, jsontext, settings
 from ..base.text import hexdigest
 from ..base.typing import Any, Iterable
 from ..session.sessions import safe_id
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .threads import Row
+from .threads import Row
 
 DONE, IN_PROGRESS = "done", "in_progress"
 SPEC: dict[str, Any] = {

@@ -16,12 +16,8 @@ import time
 
 from ..base import clock, files, jsontext, settings
 from ..base.typing import Any
-from .index import ARCHIVED, SESSION, Document, Segment, Source
+from .index import ARCHIVED, SESSION, Document, Record, Segment, Source
 from .terms import code
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .index import Record
 
 _LOCK = "recall.lock"
 _HEADER_BYTES = 64 * 1024  # more than magic and state take

@@ -6,14 +6,12 @@ from itertools import accumulate, islice
 
 from ..base.typing import Any, Callable, Sequence
 from . import ranking
-from .index import ASKS
+from .index import ASKS, Source
+from .ranking import Query
 from .terms import TABLES, code, pack, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .index import Source
-    from .ranking import Query
-
     Test = Callable[[int], bool]
 
 TEXT_MAX_CHARS = 64 * 1024

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ..base.typing import Sequence
+from .index import Source
 from .terms import PATHS_MAX, TABLES, file_names, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .index import Source
-
     Scores = dict[int, float]
 
 # Measured on coding sessions, commit histories and dialogues; each set apart from the one it was chosen on.

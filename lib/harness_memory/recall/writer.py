@@ -7,11 +7,7 @@ from itertools import accumulate
 
 from ..base import jsontext
 from ..base.typing import Any, Container, Sequence
-from .index import BLOBS, COLUMNS, MAGIC
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .index import Document, Segment
+from .index import BLOBS, COLUMNS, MAGIC, Document, Segment
 
 
 def dump(base: Segment | None, documents: Sequence[Document], dead: Container[int], state: dict[str, Any]) -> bytes:

@@ -21,13 +21,9 @@ from ..base import clock, files, health, jsontext, settings
 from ..base.redact import redact, redact_tree
 from ..base.text import brief, clean, hexdigest, passage
 from ..base.typing import Any
-from ..project import git
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..project import Context
-    from .capture import Capture
-    from .sessions import Session
+from ..project import Context, git
+from .capture import Capture
+from .sessions import Session
 
 _INDEX_MAX_BYTES = 256 * 1024 * 1024  # a million files
 _LISTS = ("what_remains", "files_changed", "learnings")

@@ -15,16 +15,11 @@ import time
 from ..base import clock, files, settings
 from ..base.text import brief, cut, first_sentence, hexdigest
 from ..base.typing import Any
-from ..project import relative_path
+from ..project import Context, relative_path
 from . import account, capture, digest, episode, transcript
-from .capture import ANSWERED, FAILED, INTERRUPTED, keep
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..project import Context
-    from .capture import Capture
-    from .digest import Statement
-    from .sessions import Session
+from .capture import ANSWERED, FAILED, INTERRUPTED, Capture, keep
+from .digest import Statement
+from .sessions import Session
 
 
 def update(

@@ -16,10 +16,7 @@ import os
 from ..base import clock, files, settings, yaml
 from ..base.lock import Lock
 from ..base.typing import Any
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..project import Project
+from ..project import Project
 
 META_FIELDS = (
     *("session_id", "date", "started", "ended", "status", "project", "branch", "summary", "tags", "artifacts"),

@@ -5,11 +5,7 @@ from __future__ import annotations
 from ..base import settings
 from ..base.text import brief, clean, cut
 from ..base.typing import Any
-from .capture import keep
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .capture import Capture
+from .capture import Capture, keep
 
 _BREAKS = ("&&", "||", ";", "|", "&", "then", "do", "(", "{")
 _ODD = frozenset("$*?{}()<>|&;`\"'\\!=,")

@@ -8,13 +8,10 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, health, settings
+from ..base.config import Config
 from ..base.typing import Any
 from ..project import Context
 from . import liveness, sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..base.config import Config
 
 
 def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:

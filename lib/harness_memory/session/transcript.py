@@ -16,12 +16,8 @@ from ..base.text import brief, brief_of, clean, cut, identifier, passage
 from ..base.typing import Any, Callable, Iterable, Iterator
 from ..project import relative_path
 from . import capture, digest
-from .capture import ANSWERED, ASKED, FAILED, INTERRUPTED, WORKING, keep
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .capture import Capture
-    from .digest import Statement
+from .capture import ANSWERED, ASKED, FAILED, INTERRUPTED, WORKING, Capture, keep
+from .digest import Statement
 
 _O_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # follows links, unlike our files
 _TEXT_CHARS = settings.TEXT_FIELD_MAX_CHARS
