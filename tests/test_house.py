@@ -65,16 +65,16 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2346,
-    "project": 561,
-    "audit": 218,
-    "session": 2301,
-    "notes": 869,
-    "memory": 2654,
-    "recall": 1160,
-    "inject": 524,
-    "guard": 3762,
-    "hook": 1018,
+    "base": 2338,
+    "project": 556,
+    "audit": 214,
+    "session": 2257,
+    "notes": 865,
+    "memory": 2633,
+    "recall": 1132,
+    "inject": 520,
+    "guard": 3738,
+    "hook": 971,
     "cli": 3062,
     "setup": 747,
 }
