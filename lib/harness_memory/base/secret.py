@@ -82,10 +82,10 @@ def tokens(text: str, words: list[str]) -> Iterator[Span]:
                 last += 1
             last -= text[last - 1] == "."
             value = text[body:last]
-            is_random = _surprises(value) * 3 >= len(value) or (not is_first and value.isalnum())  # typed by hand
+            is_typed = is_first or not (value.isalnum() or _digits(value) * 2 > len(value))  # by hand
             is_code = len(head) < 3 and (text[first - 1 : first] in ("/", "+") or not value.isalnum())  # `s.name(`
             is_long = len(value) >= (20 if is_first else 16) and "EXAMPLE" not in value
-            if is_long and is_random and not is_code:
+            if is_long and not is_code and (not is_typed or _surprises(value) * 3 >= len(value)):
                 yield first, last, kind
                 is_hash = True
         if not is_hash:
@@ -97,7 +97,8 @@ def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     extension = word.rpartition(".")[2]
     is_file, is_host = extension.islower() and len(extension) < 5, before.endswith("//") and text[end : end + 1] != "@"
     is_outline = sum(c.isalpha() for c in word) * 4 < len(word)  # of SVG
-    if is_file or is_host or is_outline or before.rstrip("\"': =").lower().endswith("id"):
+    is_id = before.rstrip("\"': =").lower().endswith("id") and "aid" not in before and "alid" not in before
+    if is_file or is_host or is_outline or is_id:
         return
     parts = word.replace("-", "_").replace(".", "_").split("_")
     names = 0
@@ -149,9 +150,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&", ";")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _STOPS)
     is_compared = sign == "==" and (not quoted or " " in text[first:last])
-    is_value = (
-        before.endswith((".svg?", "=")) and sign in "=:" and not quoted and before[-1] != sign
-    )  # `[type=password]:`
+    is_value = before.endswith((".svg?", "=")) and sign in "=:" and not quoted and before[-1] != sign  # `[type=pass]:`
     if is_compared or is_value or (sign == ">" and not text.startswith("</", last)):
         return None
     strict = is_env or is_query or (option and (is_glued or last - first >= 10))
@@ -185,7 +184,7 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
     while text[sign_at : sign_at + 1] in (" ", "\t"):
         sign_at += 1
     sign, after = text[sign_at : sign_at + 1], sign_at + 1
-    if text.startswith(("||", "??"), sign_at):  # a literal to fall back on
+    if text.startswith(("||", "??"), sign_at) and text[sign_at + 2 : sign_at + 4].strip()[:1] in _QUOTES:  # a default
         sign, after = "=", sign_at + 2
     if sign not in _SIGNS or (sign == ":" and text.startswith((":", "//"), after)):
         is_argument = text[at - 1] in _QUOTES if sign == "," else sign_at > at or is_foreign or sign == "("
@@ -259,6 +258,7 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     is_word = not is_mixed and (value.isupper() or 0 < value.count("-") < 3 or "_" in value)
     is_chosen = is_plain and is_password and not is_word
     is_signed = any(c in "!@$^&*?" for c in value[1:]) and not value.replace("$", "_").isidentifier()
+    is_signed = is_signed or (kind == "api-key" and _is_random(value, 24))
     return is_chosen or is_signed or (is_near and _surprises(value) > 5)
 
 
@@ -336,12 +336,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
         return False  # the quote was the end of a text
     if " " in value:  # text for a reader: "Invalid token", "Enter a password"
         words = _words(value)
-        return (
-            (chosen or strict)
-            and len(words) > 2 - strict
-            and not value[0].isupper()
-            and TABLES["telling"].isdisjoint(words)
-        )
+        return (chosen or strict) and len(words) > 1 and not value[0].isupper() and TABLES["telling"].isdisjoint(words)
     is_word = _digits(value) < 2 - chosen
     is_name = not chosen and value.isalpha() and len(value) < 20  # `trackMinWidth`
     is_word = is_word and _surprises(" ".join(_words(value)) if is_name else value) * 3 < len(value)
