@@ -22,7 +22,6 @@ from . import archive, backfill, merge, ratings, review, tasks, threads, views
 Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
 DAMAGED, MODE, VIEW = "damaged", "mode", "view"
-_RENDER_SECONDS = 0.2  # what a session may take to render its views after its episode
 
 _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
 
@@ -60,7 +59,7 @@ def check_project(project_dir: str, *, with_views: bool = True) -> Iterator[Find
 def _check_views(shelf: notebook.Shelf) -> Iterator[Finding]:
     stale = _stale_views(shelf)
     if stale:
-        time.sleep(_RENDER_SECONDS)
+        time.sleep(0.2)  # a session may be about to render them
     for path, _ in stale & _stale_views(shelf) if stale else ():
         what = "is stale" if os.path.lexists(path) else "is missing"
         yield Finding(path, what, "run: harness memory rebuild", VIEW)
