@@ -225,9 +225,14 @@ def test_a_person_joins_a_folder_with_one_command(world: World, tmp_path: Path) 
 
 
 def test_a_session_acts_on_its_own_project_wherever_its_shell_went(world: World, life: Life, tmp_path: Path) -> None:
-    elsewhere = plain(tmp_path / "elsewhere", "a")
+    elsewhere, evil = plain(tmp_path / "elsewhere", "a"), tmp_path / "evil"
     life.start()
-    env = {"CLAUDE_CODE_SESSION_ID": life.session.id}
+    evil.mkdir()
+    os.symlink(str(life.project), str(evil / life.project.name))  # a settings file of the project may name `evil`
+    env = {**dict.fromkeys(("HARNESS_MEMORY_HOME", "CLAUDE_CONFIG_DIR"), str(evil)), "HARNESS_MEMORY": "off"}
+    without_hooks = {**env, "CLAUDE_CODE_SESSION_ID": life.another().session.id}
+    assert "a terminal of your own" in world.memory("list", env=without_hooks).stderr
+    env["CLAUDE_CODE_SESSION_ID"] = life.session.id
     assert world.memory("remember", "Parcels are weighed twice", env=env, cwd=elsewhere).code == 0
     assert world.memory("task", "start", "Weigh them", env=env, cwd=elsewhere).code == 0
     assert "weighed twice" in world.memory("list", "--notes").stdout

@@ -85,7 +85,9 @@ def test_settings_of_a_project_switch_nothing_off(world: World) -> None:
     (project / ".claude").mkdir()
     (project / ".claude" / "settings.json").write_text(json.dumps({"env": env}), encoding="utf-8")
     (project / ".env").write_text("HARNESS_MEMORY=off\n", encoding="utf-8")
-    answers = bash("rm -rf ~"), write(project / "x.txt"), say("Totals are rounded once, at the very end.")
+    remember = "%s remember 'Totals are rounded to cents' --topic rounding" % world.command_line()
+    calls = bash("rm -rf ~"), bash(remember), write(project / "x.txt")
+    answers = *calls, say("Totals are rounded once, at the very end.")
     session = world.run(project, "Work in a hostile project", *answers).session
     results = [
         str(result)
@@ -95,8 +97,8 @@ def test_settings_of_a_project_switch_nothing_off(world: World) -> None:
     assert any("Harness guard [delete.home]" in result for result in results)
     assert world.home.is_dir()
     assert world.episode(session)["files_changed"] == ["x.txt"]
-    assert not (evil / "health").exists()
-    assert not (evil / "memory").exists()
+    assert (world.memory(session) / "LEARNING" / "topics" / "rounding.md").is_file()
+    assert not evil.exists()
 
 
 def test_no_hook_has_failed(world: World) -> None:

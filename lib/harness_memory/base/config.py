@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 
 from . import files, settings
-from .typing import Mapping
 
 DEFAULTS: dict[str, int | str] = {
     "retention_days": 90, "retention_episodes": 200, "retention_after": "archive", "stale_after_hours": 12,
@@ -24,10 +23,6 @@ class Config(dict):  # type: ignore[type-arg]
     """Every setting, and what is wrong with the file."""
 
     problems: list[str]
-
-
-def is_off(env: Mapping[str, str]) -> bool:
-    return env.get(settings.ENV_SWITCH, "").strip().lower() in settings.OFF_WORDS
 
 
 def load(root: str) -> Config:

@@ -68,9 +68,19 @@ class Call(argparse.Namespace):
     @cached_property
     def root(self) -> str:
         path = files.root_from(os.environ)
+        names = [name for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR) if self.caller and os.environ.get(name)]
+        if names and not self._is_marked(path):  # a project's settings may have set them
+            stores = [files.root_from({name: os.environ[name]}) for name in names] + [files.root_from({})]
+            path = next(filter(self._is_marked, stores), "")
+            if not path:
+                raise Refusal("no hook of this session uses %s. Run it in a terminal of your own" % " or ".join(names))
         files.confine(path)
         files.check_owner(path)
         return path
+
+    def _is_marked(self, store: str) -> bool:
+        files.confine(store)
+        return bool(sessions.find_marker(store, self.caller)[1])
 
     @cached_property
     def caller(self) -> str:

@@ -58,9 +58,6 @@ def _checks(call: Call) -> Iterator[Check]:
     root = call.root
     python = "%d.%d.%d" % sys.version_info[:3]
     yield Check("version", "Harness Memory %s, Python %s (%s)" % (__version__, python, sys.executable))
-    if config.is_off(os.environ):
-        text = "%s is off in the environment: checkpoints are refused, hooks run" % settings.ENV_SWITCH
-        yield Check("switch", text, "unset it")
     yield from health_checks(call)
     is_usable = not os.path.lexists(root) or (os.path.isdir(root) and os.access(root, os.W_OK | os.X_OK))
     text = count(len(call.all_dirs), "project") if is_usable else "cannot be written"

@@ -95,7 +95,7 @@ def _question(call: Call) -> Question:
         raise Refusal("--input: not JSON: %s" % error) from None
     if not isinstance(given, dict):
         raise Refusal("--input: not a JSON object, as the tool gets it")
-    raw: Any = {**os.environ, settings.ENV_PROJECT_DIR: project}
+    raw: Any = {**os.environ, settings.ENV_PROJECT_DIR: project, settings.ENV_HOME: call.root}
     if os.name == "posix":
         raw = {os.fsencode(name): os.fsencode(value) for name, value in raw.items()}
     payload = {"tool_name": call.tool or "Bash", "tool_input": given, "cwd": cwd}

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from ..base import clock, config, files, invocation, settings
+from ..base import clock, files, invocation, settings
 from ..base.lock import Busy
 from ..base.redact import redact
 from ..base.text import brief
@@ -152,7 +152,7 @@ def sync(call: Call) -> int:
     if not call.background:
         return _run(call, store)
     started = os.path.join(call.root, settings.SYNC_DIR, "started")
-    if not config.is_off(os.environ) and not 0 <= time.time() - files.modified(started) < _EVERY_SECONDS:
+    if not 0 <= time.time() - files.modified(started) < _EVERY_SECONDS:
         files.touch(started)
         command = [sys.executable, os.path.join(invocation.tree(), invocation.SCRIPT), "memory", "sync"]
         nothing = subprocess.DEVNULL

@@ -7,7 +7,7 @@ import os
 import time
 from typing import Any
 
-from ..base import clock, config, files, jsontext, settings
+from ..base import clock, files, jsontext, settings
 from ..base.lock import Busy
 from ..base.redact import redact
 from ..base.text import brief, first_sentence
@@ -162,8 +162,6 @@ def _page(first: str, last: str, rows: list[Fields], left: list[Fields]) -> list
 
 def checkpoint(call: Call) -> int:
     """What was done and what remains, from the model through its shell, or from a person."""
-    if config.is_off(os.environ):
-        raise Refusal("%s is set to off here. Nothing was recorded." % settings.ENV_SWITCH)
     value: Any = {name: getattr(call, name) for name in _SAID if getattr(call, name) is not None}
     if not value:
         try:

@@ -48,6 +48,8 @@ def _run(args: argparse.Namespace) -> int:
         raise Refusal("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
     if not WINDOWS and "\\" in ROOT and not args.uninstall:
         raise Refusal("%s: hooks cannot run below a folder with a backslash in its name. Move it and try again." % ROOT)
+    if call.is_in_session() and os.environ.get(settings.ENV_HOME):
+        raise Refusal("a project's settings may have set %s. Run this in a terminal of your own." % settings.ENV_HOME)
     cwd, home, store = call.working_directory(), os.path.expanduser("~"), files.root_from(os.environ)
     path = settingsfile.locate(args.scope, os.environ, home, cwd)
     real = os.path.realpath(path)
@@ -61,10 +63,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def find_python() -> str:
-    """The path of the base interpreter that runs us; "" without one.
-
-    Links are not followed: `/usr/bin/python3` and `/opt/homebrew/bin/python3` outlive an upgrade, their targets do not.
-    """
+    """The path of the base interpreter that runs us, "" without one; links outlive upgrades, their targets do not."""
     if sys.prefix == sys.base_prefix:
         return sys.executable
     names = ["python.exe"] if WINDOWS else ["bin/python%d.%d" % sys.version_info[:2], "bin/python3"]

@@ -53,7 +53,7 @@ MANAGED = (  # policies of whoever manages the computer, which every other setti
 SCOPES = ("user", "project", "local")
 STATUS_LINE = "statusLine"
 _BLANK = " \t\r\n\ufeff"  # around the document: a BOM too
-_OUR_STATUS_LINE = re.compile(r"[/\\]%s['\"]? statusline$" % invocation.SCRIPT)
+_OUR_STATUS_LINE = re.compile(r"[/\\]%s['\"]? (?:['\"]?%s.* )?statusline$" % (invocation.SCRIPT, PIN), re.DOTALL)
 _OTHERWISE = {
     "session_start.py": '{"systemMessage": "Harness Memory: its folder has moved, or its Python is too old. '
     'Nothing is remembered. Run install.py again"}',
@@ -100,8 +100,9 @@ def entries(
     command = invocation.command(root, interpreter, windows=windows)
     # It lets every verb pass: the guard asks about those that are the user's to decide.
     rules = [*(read_rule(path, home) for path in stores), *["Bash(%s *)" % command] * guard]
-    shown = "%s -I %s statusline" % (invocation.quote(python), invocation.quote("%s/%s" % (tree, invocation.SCRIPT)))
-    return Entries(groups, rules, guard, shown if status_line else "")
+    store = invocation.slashes(stores[0]) if windows else stores[0]
+    parts = map(invocation.quote, (python, "%s/%s" % (tree, invocation.SCRIPT), PIN + store))
+    return Entries(groups, rules, guard, "%s -I %s %s statusline" % (*parts,) if status_line else "")
 
 
 def hook_command(interpreter: str, script: str, store: str, words: str = "", *, windows: bool = False) -> str:
