@@ -367,14 +367,19 @@ def test_notes_come_by_relevance_and_doubtful_ones_are_marked(life: Life) -> Non
 
 
 @pytest.mark.parametrize("tools", [None, ["WebFetch"]])
-def test_a_recalled_session_names_text_from_outside(life: Life, tools: list[str] | None) -> None:
+def test_what_comes_of_a_session_names_text_from_outside(life: Life, tools: list[str] | None) -> None:
     life.start()
     life.turn("Which zorp should the cart use?", "The zorp limit of the carts is 12: the queue is small.", "cart.py")
     life.end()
     (path,) = life.store.glob("*/episodes/*.json")
     value = json.loads(path.read_text("utf-8"))
     del value["taint"]  # an older episode has none
-    path.write_text(json.dumps({**value, **({"taint": tools} if tools else {})}), "utf-8")
-    context = life.another().prompt("what is the zorp limit of the carts?").context
-    assert ("12" in context, "with text from WebFetch" in context) == (True, bool(tools))
+    value.update({"decisions": ["Carts are emptied at night"], **({"taint": tools} if tools else {})})
+    path.write_text(json.dumps(value), "utf-8")
+    later = life.another()
+    recalled = later.prompt("what is the zorp limit of the carts?").context
+    told = life.run("pre_tool_use", later.session.tool_call("Edit", {"file_path": str(life.cwd / "cart.py")})).context
+    given = [line for line in later.start().context.splitlines() if "emptied at night" in line]
+    for text, what in ((recalled, "12"), (told, "last changed"), ("".join(given), "at night")):
+        assert (what in text, text.count("with text from WebFetch")) == (True, int(bool(tools))), text
     assert failures(life.store) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from . import settings
+from .typing import Any, Mapping
 
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _BLOCK_CONTROLS = {**_CONTROLS, 9: "\t", 10: "\n"}
@@ -21,6 +22,11 @@ _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on ever
 def clean(value: object, limit: int) -> str:
     """A string that any file can hold, without half surrogate pairs; "" for anything that is not text."""
     return value[:limit].encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
+
+
+def from_outside(episode: Mapping[str, Any]) -> str:
+    """A mark for what a session says that took in text from the web or a server."""
+    return " (with text from %s)" % episode["taint"][0] if episode.get("taint") else ""
 
 
 def one_line(value: str) -> str:

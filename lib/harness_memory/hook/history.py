@@ -6,7 +6,7 @@ import os
 import time
 
 from ..base import known, neutral
-from ..base.text import cut
+from ..base.text import cut, from_outside
 from ..base.typing import Any
 from ..inject.injection import Injection, Part, load_receipt, tags
 from ..project import relative_path
@@ -68,9 +68,10 @@ def _of_file(path: str, value: dict[str, Any]) -> str:
     if not names_it(title) and any(each in title for each in others):
         title = next(filter(names_it, value["asked"]), "")
     told = [*([title] if title not in why else []), *([cut(why, _WHY_CHARS)] if why else [])]
-    return "last changed %s: %s" % (name, " … ".join(told)) if told else ""
+    mark = from_outside(value)
+    return "last changed %s: %s%s" % (name, " … ".join(told).replace(mark, ""), mark) if told else ""
 
 
 def _of_command(command: str, value: dict[str, Any]) -> str:
     fixes = [fix for fix in value["commands_failed_then_fixed"] if " ".join(fix["failed"].split()) == command]
-    return "this command failed before; `%s` worked" % fixes[-1]["fixed"] if fixes else ""
+    return "this command failed before; `%s` worked%s" % (fixes[-1]["fixed"], from_outside(value)) if fixes else ""

@@ -6,7 +6,7 @@ import os
 import time
 
 from ..base import config, files, neutral, settings
-from ..base.text import cut
+from ..base.text import cut, from_outside
 from ..base.typing import Any, Sequence
 from ..inject.injection import Injection, Part, Receipt, command_line, load_receipt, tags, units
 from ..recall import cache, passages, ranking
@@ -136,8 +136,7 @@ def _entry(run: Run, record: Record, item: Item, told: list[str]) -> Entry:
         # The steps that it left and that are not open any more would mislead.
         for step in [step for step in value["what_remains"] if is_all and step not in still and step[-1:] not in "?？"]:
             texts = ["" if step in text and len(text) < 2 * len(step) else text.replace(step, "") for text in texts]
-        outside = " (with text from %s)" % value["taint"][0] if value.get("taint") else ""
-        return Entry(record, texts, item, outside, asks)
+        return Entry(record, texts, item, from_outside(value), asks)
     if record.kind == NOTE:
         from ..notes.note import parse
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, invocation, neutral, settings
-from ..base.text import cut, long_words, passage
+from ..base.text import cut, from_outside, long_words, passage
 from ..base.typing import Collection
 from ..memory import briefing as pages
 from ..session import episode
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..project import Project
     from ..session.capture import Capture
 
-_LESSONS = {"decisions?": ["text"], "learnings?": ["text"]}
+_LESSONS = {key: ["text"] for key in ("decisions?", "learnings?", "taint?")}
 _STATE = {"asks?": [("text", "text")], "announced?": [("text", "text")], "files?": ["text"]}  # of `capture`
 _TASKS = {"active_tasks": [{"id": "text", "description": "text", "started": "text", "next_steps": ["text"]}]}
 
@@ -151,15 +151,15 @@ def decisions(project: Project, own_ids: set[str], elsewhere: str) -> Part:
     part = Part("decisions", "Decided or learned lately", [], os.path.join(project.dir, settings.INDEX_FILE))
     for name, _ in _menu_entries(part.source)[:5]:
         day, id = day_and_id(name)
-        value = files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None
-        items = [*value.get("decisions", ()), *value.get("learnings", ())] if value else []
+        value = (files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None) or {}
+        items, outside = [*value.get("decisions", ()), *value.get("learnings", ())], from_outside(value)
         items = [item for item in items if item[: settings.ITEM_CHARS // 2] not in elsewhere]
         if items and files.exists(os.path.join(project.dir, *settings.RULES_LOG_PATH)):
             from ..memory import review
 
             judged = review.settled(project.dir)
             items = [item for item in items if review.Item("", item, "", "").key not in judged]
-        part.lines += [neutral.line("- [%s] %s" % (day, item)) for item in items[:3]]
+        part.lines += [neutral.line("- [%s] %s%s" % (day, item, outside)) for item in items[:3]]
     return part
 
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 import os
 
 from ..base import files, jsontext, settings
-from ..base.text import first_sentence
+from ..base.text import first_sentence, from_outside
 from ..base.typing import Any
 from .sessions import is_episode_name
 
@@ -90,7 +90,7 @@ def audit_heads(project_dir: str) -> dict[str, str]:
 
 def headline(episode: dict[str, Any]) -> str:
     text = episode.get("headline") or episode["what_was_done"] or (episode["asked"] or [""])[0]
-    outside = " (with text from %s)" % episode["taint"][0] if episode.get("taint") else ""
+    outside = from_outside(episode)
     return (first_sentence(text, settings.SUMMARY_LINE_CHARS - len(outside)) or "(no summary)") + outside
 
 
