@@ -42,13 +42,10 @@ def test_a_link_is_replaced_or_refused_but_never_followed(tmp_path: Path) -> Non
     assert victim.read_text() == "mine"
 
 
-def test_a_disk_may_give_a_file_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, lines, real, calls = tmp_path / "x", b"one\ntwo\nthree\n", os.read, []
+def test_a_part_ends_where_it_was_asked_to(tmp_path: Path) -> None:
+    path, lines = tmp_path / "x", b"one\ntwo\nthree\n"
     path.write_bytes(lines)
-    monkeypatch.setattr(os, "read", lambda fd, size: calls.append(size) or real(fd, size))
-    assert (files.read(str(path)), len(calls)) == (lines, 1)
-    monkeypatch.setattr(os, "read", lambda fd, size: real(fd, min(size, 3)))
-    assert files.read(str(path)) == lines
+    assert files.read(str(path), len(lines)) == lines
     assert (files.read_part(str(path), 5), files.read_part(str(path), 8, from_end=True)) == (b"one\nt", b"three\n")
     with pytest.raises(files.Unreadable):
         files.read(str(path), len(lines) - 1)

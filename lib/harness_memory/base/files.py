@@ -97,10 +97,7 @@ def ensure_private(root: str) -> str:
     mode = stat.S_IMODE(os.stat(root).st_mode)
     # A link, or a folder with the sticky bit, may be shared on purpose: `verify` reports its mode.
     if os.name != "nt" and mode & 0o077 and not mode & stat.S_ISVTX and not os.path.islink(root):
-        try:
-            os.chmod(root, settings.DIR_MODE)
-        except OSError:
-            return ""
+        os.chmod(root, settings.DIR_MODE)
         if not os.stat(root).st_mode & 0o077:  # exFAT has no modes
             return "other users could read the memory folder: %s: its mode was %04o. It is private now" % (root, mode)
     return ""
@@ -171,15 +168,11 @@ def read_part(path: str, size: int, *, start: int = 0, from_end: bool = False) -
 
 
 def drain(fd: int, limit: int) -> bytes:
-    """The next bytes of a file, at most `limit`, however few a disk gives at a time; closes it."""
+    """The next bytes of a file, at most `limit`; closes it."""
     try:
-        parts, left = [], min(os.fstat(fd).st_size, limit)
-        while left > 0:
-            parts.append(os.read(fd, left))
-            left -= len(parts[-1]) or left
+        return os.read(fd, min(os.fstat(fd).st_size, limit))
     finally:
         os.close(fd)
-    return b"".join(parts)
 
 
 def read_text(path: str) -> str:
@@ -213,7 +206,7 @@ def load_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES)
 
 def is_same(path: str, data: bytes) -> bool:
     try:
-        return read_part(path, 512) == data[:512] and read(path) == data
+        return read(path) == data
     except OSError:
         return False
 
@@ -259,9 +252,6 @@ def write_if_changed(path: str, data: bytes) -> bool:
 
 def append_line(path: str, line: bytes, *, durable: bool = False) -> None:
     """Append one line in one write, after the end of a line that a killed writer left; the caller holds a lock."""
-    info = _status(path)
-    if info is not None and info.st_nlink > 1:  # its other name must not change: from now on this one is a copy
-        write(path, read(path, settings.ARCHIVE_MAX_BYTES) or b"")
     fd = open_plain(path, O_APPEND)
     os.lseek(fd, max(0, os.fstat(fd).st_size - 1), os.SEEK_SET)
     gap = b"\n" if os.read(fd, 1) not in (b"", b"\n") else b""
@@ -270,16 +260,6 @@ def append_line(path: str, line: bytes, *, durable: bool = False) -> None:
     except OSError as error:
         error.filename = path
         raise
-
-
-def touch(path: str) -> None:
-    """Set the time of an empty file to now; make it if it is missing."""
-    inside(os.path.dirname(path))
-    info = _status(path)
-    if info is not None and stat.S_ISREG(info.st_mode) and info.st_nlink == 1:
-        os.utime(path)
-    else:
-        write(path, b"")
 
 
 def move(source: str, target: str, tries: int = 50) -> None:

@@ -153,7 +153,7 @@ def sync(call: Call) -> int:
         return _run(call, store)
     started = os.path.join(call.root, settings.SYNC_DIR, "started")
     if not 0 <= time.time() - files.modified(started) < _EVERY_SECONDS:
-        files.touch(started)
+        files.write(started, b"")
         command = [sys.executable, os.path.join(invocation.tree(), invocation.SCRIPT), "memory", "sync"]
         nothing = subprocess.DEVNULL
         subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd=call.root)

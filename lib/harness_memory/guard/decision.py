@@ -81,7 +81,7 @@ def _was_confirmed(question: Question, finding: tuple[str, str, str]) -> bool:
     if asked and files.modified(path) >= asked:
         return True
     try:
-        files.touch(mark)
+        files.write(mark, b"")
     except OSError:
         pass  # then it asks again
     return False

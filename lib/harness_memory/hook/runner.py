@@ -168,7 +168,7 @@ def _reply(
     handle = __import__("%s.%s" % (__package__, handler), fromlist=["handle"]).handle
     reply = handle(Run(event, root, ends, rules))
     try:
-        files.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name))
+        files.write(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name), b"")
     except OSError:
         pass  # the reply matters more
     text = reply if isinstance(reply, str) else jsontext.compact(reply) if reply else ""

@@ -76,7 +76,7 @@ def consolidation_due(project_dir: str, now: float, config: Config) -> str:
     is_mentioned = now - settings.DAY_SECONDS < files.modified(mentioned) <= now
     if number < config["consolidate_after_episodes"] or is_mentioned:
         return ""
-    files.touch(mentioned)
+    files.write(mentioned, b"")
     when = "since the last consolidation on %s" % at[:10] if at else "and no consolidation yet"
     what = "%d session%s %s" % (number, "" if number == 1 else "s", when)
     return "Harness Memory: %s. /harness-consolidate makes a new briefing from them." % what

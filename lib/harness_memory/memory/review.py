@@ -108,7 +108,7 @@ def reminder(project_dir: str, now: float) -> str:
     told = os.path.join(project_dir, _TOLD)
     if number < 1 or now - settings.DAY_SECONDS < files.modified(told) <= now:
         return ""
-    files.touch(told)
+    files.write(told, b"")
     what = "%d rule%s, decisions or lessons wait" % (number, "s") if number > 1 else "1 rule, decision or lesson waits"
     return "Harness Memory: %s for your word: harness memory review" % what
 
