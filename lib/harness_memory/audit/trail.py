@@ -103,19 +103,11 @@ def names(project_dir: str) -> list[str]:
 
 def paths(project_dir: str, name: str = "") -> list[str]:
     """The files of a chain, oldest first. The own one may begin where it was before the store was synced."""
-
-    def numbered(folder: str) -> list[str]:
-        # A folder that cannot be listed is an error here: taken for empty, it would begin a second chain.
-        try:
-            return [os.path.join(folder, name) for name in os.listdir(files.inside(folder)) if name.isdecimal()]
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-
     top, own = os.path.join(project_dir, settings.SECURITY_DIR), machine.own_id(os.path.dirname(project_dir))
     tops = [os.path.join(top, name)] if name else [top, os.path.join(top, own)] if own else [top]
-    months = [month for folder in tops for year in numbered(folder) for month in numbered(year)]
-    listed = (os.path.join(month, "audit.jsonl") for month in months)
-    return sorted((path for path in listed if files.exists(path)), key=_month)
+    months = [month for folder in tops for year in files.folders(folder) for month in files.folders(year)]
+    listed = [os.path.join(month, "audit.jsonl") for month in months]
+    return sorted((path for path in listed if "".join(_month(path)).isdecimal() and files.exists(path)), key=_month)
 
 
 def _month(path: str) -> list[str]:
@@ -149,8 +141,6 @@ def _end(project_dir: str) -> tuple[int, str]:
         event = next(filter(None, map(parse, reversed(data.split(b"\n")))), None)
         if event:
             return event["seq"], event["hash"]
-        if len(data) > _LINE_MAX_BYTES // 8:
-            raise files.Unreadable(0, "ends in %d bytes without an event" % len(data), path)
     return 0, ""
 
 
