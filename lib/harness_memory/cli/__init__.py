@@ -1,18 +1,4 @@
-"""`harness memory <verb>` and `harness guard <verb>`: from the words of a command line to a function.
-
-The table `verbs.txt` is the command line, as `base/tables` reads it; ⇥ is a tab:
-
-    [family: group of `--help`]
-    verb [action] ⇥ module.function ⇥ what it is for
-    ⇥ [attribute:] NAMES VALUE ⇥ an option or argument, and what it means
-    ⇥ @name         the options of the section of that name
-    ⇥ > a line of a longer description
-    ⇥ $ an example
-    ⇥ ! no --json
-
-The first action of a verb is its default. Without a name it is an argument, without a value a flag. VALUE is one of:
-
-    X    [X]  may be left out    X...  several, or repeatable    X=1  with a default    X!  required    a|b  a choice
+"""`harness memory <verb>` and `harness guard <verb>`: from the words of a command line to a function, by `verbs.txt`.
 
 Exit codes: 0 done, 1 problems found, 2 could not be done.
 """
@@ -24,7 +10,7 @@ import difflib
 import shlex
 import time
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from .. import __version__
 from ..base import settings, tables
@@ -73,15 +59,12 @@ def rows(family: str, verb: str) -> list[Row]:
 
 
 def main(argv: list[str]) -> int:
-    hint = "See: harness memory doctor"
-    return output.run(lambda: _dispatch(argv), "harness", refused="", failed=hint, stopped="", code=output.COULD_NOT)
+    return output.run(lambda: _dispatch(argv), "harness")
 
 
 def _dispatch(argv: list[str]) -> int:
     family, words = (argv[0], argv[1:]) if argv and argv[0] in _FAMILIES else ("", argv)
     word, *words = words or [""]
-    if word == "help" and words:
-        word, words = words[0], ["--help"]
     if word in [row.name for row in verbs(family)]:
         return _run(family, word, words)
     if word == "--version":
@@ -107,19 +90,12 @@ def guide(family: str) -> str:
     return "\n".join([*lines, *(line for (line,) in end), ""])
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser that prints an unknown argument safely."""
-
-    def error(self, message: str) -> NoReturn:
-        super().error(output.passage(message))
-
-
 def _run(family: str, verb: str, argv: list[str]) -> int:
     """Parse the arguments of a verb, and run it."""
     every, words = rows(family, verb), "harness %s " % family if family else "harness "
     head, *actions = every
     examples = [line for row in every for line in row.lines("$")] or [verb]
-    parser = Parser(
+    parser = argparse.ArgumentParser(
         prog=words + verb,
         description="\n".join(head.lines(">")) or head.what,
         epilog="\n".join(["examples:", *("  " + words + each for each in examples)]),
@@ -139,7 +115,7 @@ def _run(family: str, verb: str, argv: list[str]) -> int:
     call, unknown = parser.parse_known_args(argv, import_module(".call", __name__).Call())
     if unknown:
         hint = ". A command is one argument, in quotes: %s" % shlex.quote(" ".join(argv)) if family == "guard" else ""
-        parser.error("unrecognized arguments: %s%s" % (" ".join(unknown), hint))
+        parser.error(output.line("unrecognized arguments: %s%s" % (" ".join(unknown), hint)))
     module, _, function = call.run.partition(".")
     return int(getattr(import_module("." + module, __name__), function)(call))
 

@@ -38,8 +38,14 @@ class Refusal(Exception):
     """What failed, where, and what to do, in one or two sentences."""
 
 
-def run(work: Callable[[], int], program: str, *, refused: str, failed: str, stopped: str, code: int) -> int:
-    """The exit code of a command; `refused` and `failed` end the message of an error, `stopped` is that of Ctrl-C."""
+def run(
+    work: Callable[[], int],
+    program: str,
+    code: int = COULD_NOT,
+    refused: str = "",
+    failed: str = "See: harness memory doctor",
+) -> int:
+    """The exit code of a command; `refused` and `failed` end the message of an error."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  (the caller closed it)
     sys.stderr = sys.stderr or sys.stdout
     for stream in (sys.stdout, sys.stderr):
@@ -52,8 +58,7 @@ def run(work: Callable[[], int], program: str, *, refused: str, failed: str, sto
     except SystemExit as leaving:  # argparse, after help or a wrong argument
         return leaving.code if isinstance(leaving.code, int) else COULD_NOT
     except KeyboardInterrupt:
-        if stopped:
-            complain(stopped, program)
+        complain("stopped", program)
         return _INTERRUPTED
     except Refusal as refusal:
         complain(str(refusal) + refused, program)

@@ -21,13 +21,12 @@ WINDOWS = os.name == "nt"
 
 
 def main(argv: list[str]) -> int:
-    messages = {"refused": " Nothing was changed.", "failed": "Run it again when that is corrected."}
-    messages["stopped"] = "stopped. Run it again to finish."
-    return output.run(lambda: _run(_parse(argv)), "install.py", code=1, **messages)
+    failed = "Run it again when that is corrected."
+    return output.run(lambda: _run(_parse(argv)), "install.py", 1, " Nothing was changed.", failed)
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
-    parser = cli.Parser(
+    parser = argparse.ArgumentParser(
         prog="install.py",
         description="Give Claude Code a memory across sessions: add hooks to its settings, and prove that they run.",
         epilog="Running it again repairs or upgrades an install and changes nothing else.",
