@@ -119,9 +119,7 @@ def _folded(text: str, edge: int) -> str:
 
 
 def emit_stored(data: bytes) -> int:
-    """Print a stored file: in a pipe as it is, but without what acts on a terminal."""
-    text = data.decode("utf-8", "replace")
-    print(passage(text) if sys.stdout.isatty() else _escaped(text, "\n\t", is_dropped=True), end="")
+    print(_escaped(data.decode("utf-8", "replace").replace("\r\n", "\n"), "\n\t"), end="")
     return 0
 
 
@@ -150,12 +148,12 @@ def passage(text: str) -> str:
     return _escaped(text.replace("\r\n", "\n").expandtabs(4), "\n")
 
 
-def _escaped(text: str, safe: str = "", *, is_dropped: bool = False) -> str:
+def _escaped(text: str, safe: str = "") -> str:
     def shown(char: str) -> str:
         kind = unicodedata.category(char)
         if char in safe or char in _JOINERS or kind not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
             return " " if kind == "Zs" else char
-        return "" if is_dropped else char.encode("unicode_escape").decode("ascii")
+        return char.encode("unicode_escape").decode("ascii")
 
     return text if text.isprintable() else "".join(map(shown, text))
 
