@@ -67,16 +67,16 @@ def test_nothing_lies_beside_the_packages() -> None:
 PACKAGES = {
     "base": 2314,
     "project": 556,
-    "audit": 214,
+    "audit": 204,
     "session": 2257,
     "notes": 865,
-    "memory": 2633,
+    "memory": 2616,
     "recall": 1132,
     "inject": 520,
     "guard": 3738,
     "hook": 971,
-    "cli": 3062,
-    "setup": 747,
+    "cli": 3041,
+    "setup": 746,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
 LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}

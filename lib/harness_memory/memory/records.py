@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from functools import cached_property
 from typing import Any
 
 from ..base import clock, files, settings
 from ..base.text import first_sentence
-from ..session import capture, digest, episode, liveness, record, sessions, tombstones, transcript
+from ..session import capture, episode, liveness, sessions
 
 _FILES = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
 
@@ -35,9 +34,7 @@ class Record:
 
     @cached_property
     def episode(self) -> dict[str, Any] | None:
-        """What the next session start will write, while a crashed session waits for that."""
-        value = episode.load(self.project_dir, self.episode_name) if self.episode_name else None
-        return (self._unwritten() if self.is_dead else None) or value
+        return episode.load(self.project_dir, self.episode_name) if self.episode_name else None
 
     @cached_property
     def marker(self) -> dict[str, Any]:
@@ -48,20 +45,6 @@ class Record:
     @cached_property
     def is_dead(self) -> bool:
         return bool(self.marker) and liveness.is_alive(self.marker["process"]) is False
-
-    def _unwritten(self) -> dict[str, Any] | None:
-        session, root, state = sessions.load(self.directory), str(self.marker.get("root")), capture.load(self.directory)
-        forgotten = tombstones.since(self.project_dir, self.claude_id, clock.parse(self.started) or 0.0)
-        state.since = max(state.since, forgotten)
-        with contextlib.suppress(AttributeError, OSError, TypeError, ValueError):  # no transcript, or a damaged capture
-            state.words = digest.unpacked(state.statements) if state.statements else []
-            reading = transcript.Reading(str(self.meta.get("transcript")), state.cursor)
-            with reading.file:
-                if reading.is_restart:
-                    transcript.restart(state)
-                transcript.absorb(state, reading.entries(lambda: True), (root,))
-        is_told = session and state.has_substance()
-        return record.build(session, state, root, "", is_over=True) if session and is_told else None
 
     @property
     def claude_id(self) -> str:
