@@ -150,18 +150,26 @@ def test_linked_claude_folder_of_a_project_is_left_alone(life: Life, tmp_path: P
     assert not any(b"secret of the other" in data for data in support.snapshot(life.store).values())
 
 
-@pytest.mark.parametrize("kind", ["file", "dangling link"])
+@pytest.mark.parametrize("kind", ["file", "dangling link", "linked folder"])
 def test_a_store_that_refuses_is_named_and_the_session_is_found_later(life: Life, tmp_path: Path, kind: str) -> None:
-    life.store.parent.mkdir(parents=True, exist_ok=True)
-    life.store.write_text("x") if kind == "file" else life.store.symlink_to(tmp_path / "gone" / "memory")
+    refused = life.store
+    refused.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "linked folder":
+        life.another().start()
+        refused = next(life.store.glob("*-*")) / "episodes"
+        refused.symlink_to(tmp_path)
+    else:
+        refused.write_text("x") if kind == "file" else refused.symlink_to(tmp_path / "gone" / "memory")
     said = life.start().json["systemMessage"]
-    assert str(life.store) in said
+    assert str(refused) in said
     assert "harness memory backfill" in said
     life.turn("Round the totals", "The totals are rounded once, at the very end of it.", "cart.py")
-    life.store.unlink()
+    refused.unlink()
     os.utime(str(life.transcript.path), (time.time() - 3600,) * 2)
     world = World(life.home, life.cwd)
-    assert world.json("backfill")["made"] == 1
+    is_begun = kind == "linked folder"  # then its own next hook records it
+    life.end() if is_begun else None
+    assert world.json("backfill")["made"] == int(not is_begun)
     assert "rounded once" in world.memory("list").stdout
 
 

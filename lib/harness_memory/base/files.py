@@ -66,7 +66,7 @@ def inside(folder: str) -> str:
         if info is None:
             return folder
         if stat.S_ISLNK(info.st_mode):
-            raise Foreign(errno.ELOOP, "is a symbolic link", folder)
+            raise Foreign(errno.ELOOP, "is a symbolic link: put the folder itself there", folder)
         _plain.add(folder)
     return folder
 

@@ -60,14 +60,14 @@ def failures(root: str) -> list[dict[str, Any]]:
     return [record for record in records if record is not None]
 
 
-def unmentioned(root: str) -> int:
-    """How many failures are new since the last call."""
+def unmentioned(root: str) -> list[str]:
+    """How many failures are new since the last call, if any."""
     shown = os.path.join(root, settings.HEALTH_DIR, "shown")
     instants = [name.partition("-")[0] for name in files.names(failures_dir(root))]
     fresh = [text for text in instants if text.isdecimal() and int(text) / 1e9 > files.made(shown)]
     if fresh:
         files.write(shown, b"")
-    return len(fresh)
+    return ["%d hook run%s failed" % (len(fresh), "s"[len(fresh) == 1 :])] if fresh else []
 
 
 def failures_dir(root: str) -> str:

@@ -63,13 +63,12 @@ def _of_file(path: str, value: dict[str, Any]) -> str:
         is_sentence = sum([word.isalpha() for word in text.split()]) >= _WORDS_MIN  # not one of a list of files
         said += [text] if names_it(text) and is_sentence and text[-1:] != "?" else []
     why = min(said, key=lambda text: name not in text.split(" ")[0], default="")
-    title = episode.headline(value)
+    title = episode.headline({**value, "taint": ()})
     others = {os.path.basename(each) for each in value["files_changed"]}
     if not names_it(title) and any(each in title for each in others):
         title = next(filter(names_it, value["asked"]), "")
     told = [*([title] if title not in why else []), *([cut(why, _WHY_CHARS)] if why else [])]
-    mark = from_outside(value)
-    return "last changed %s: %s%s" % (name, " … ".join(told).replace(mark, ""), mark) if told else ""
+    return "last changed %s: %s%s" % (name, " … ".join(told), from_outside(value)) if told else ""
 
 
 def _of_command(command: str, value: dict[str, Any]) -> str:

@@ -21,6 +21,8 @@ def handle(run: Run) -> dict[str, Any] | None:
     options = config.load(run.store_root)
     is_refused = run.project.identity.startswith("remote#") and not os.path.isdir(run.project_dir)
     identity.record(run.project, clock.iso(run.now))
+    for name in (settings.EPISODES_DIR, settings.LEARNING_DIR):  # what is refused below them is said at once
+        files.inside(os.path.join(run.project_dir, name))
     is_compacted = event.source == "compact"
     # Clients before 2.1.214 call a fork "resume"; its own transcript does not exist yet.
     is_fork = event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
@@ -87,8 +89,7 @@ def _problems(run: Run) -> list[str]:
     if files.names(os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)):
         from ..base import health
 
-        count = health.unmentioned(root)
-        problems += ["%d hook run%s failed" % (count, "" if count == 1 else "s")] if count else []
+        problems += health.unmentioned(root)
     return problems
 
 
