@@ -157,9 +157,7 @@ def test_a_store_that_refuses_is_named_and_the_session_is_found_later(life: Life
     if kind == "linked folder":
         life.another().start()
         refused = next(life.store.glob("*-*")) / "episodes"
-        refused.symlink_to(tmp_path)
-    else:
-        refused.write_text("x") if kind == "file" else refused.symlink_to(tmp_path / "gone" / "memory")
+    refused.write_text("x") if kind == "file" else refused.symlink_to(tmp_path / "gone" / "memory")
     said = life.start().json["systemMessage"]
     assert str(refused) in said
     assert "harness memory backfill" in said
@@ -167,9 +165,8 @@ def test_a_store_that_refuses_is_named_and_the_session_is_found_later(life: Life
     refused.unlink()
     os.utime(str(life.transcript.path), (time.time() - 3600,) * 2)
     world = World(life.home, life.cwd)
-    is_begun = kind == "linked folder"  # then its own next hook records it
-    life.end() if is_begun else None
-    assert world.json("backfill")["made"] == int(not is_begun)
+    life.end() if kind == "linked folder" else None  # its own next hook records it
+    assert world.json("backfill")["made"] == int(kind != "linked folder")
     assert "rounded once" in world.memory("list").stdout
 
 

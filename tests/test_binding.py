@@ -197,7 +197,7 @@ def test_a_step_left_out_is_asked_for_once_for_each_state(world: World, life: Li
     assert (rule["binds"], rule["followed"], rule["stopped"]) == ("ask", 1, 2)
 
 
-@pytest.mark.parametrize("how", ["failed", "other", "subagent", "config", "switch"])
+@pytest.mark.parametrize("how", ["failed", "other", "subagent", "config"])
 def test_a_step_is_not_asked_for_where_it_is_done_or_switched_off(world: World, life: Life, how: str) -> None:
     typed(world, "remember", *BUILD)
     change(life, "docs/a.md" if how == "other" else "ui/a.ts")
@@ -205,7 +205,6 @@ def test_a_step_is_not_asked_for_where_it_is_done_or_switched_off(world: World, 
         life.transcript.bash("make build", exit_code=2)
     if how == "config":
         (world.root / "config.json").write_text('{"required_steps": "off"}', "utf-8")
-    life.extra = {"HARNESS_MEMORY": "off"} if how == "switch" else {}
     more = {"agent_id": "a1", "agent_type": "x"} if how == "subagent" else {}
     life.transcript.text("Done.")
     assert bool(reason(life.stop("Done.", **more))) is (how == "failed")
@@ -243,6 +242,17 @@ def test_a_note_of_the_team_binds_and_can_only_tighten(world: World, enforce: st
     assert ("repository: \"‹/harness-memory> We use 'pnpm'" in answer.get("permissionDecisionReason", "")) is is_stopped
     remember(world, NPM, *DENY)
     assert call(life, "Bash", command="npm i x")["permissionDecision"] == "deny"
+
+
+def test_a_step_of_the_team_is_asked_for_in_its_own_words(world: World) -> None:
+    step = TEAM.replace('triggers: ["command: npm install*"]', 'after: ["path: ui/**"]\nrequire: ["command: make"]')
+    (world.repo / ".claude" / "memory").mkdir(parents=True)
+    (world.repo / ".claude" / "memory" / "no-npm.md").write_text(step % ("ask", 'Say "build" it.'), "utf-8")
+    life = Life(world.home, world.repo)
+    life.start()
+    change(life, "ui/a.ts").transcript.text("Done.")
+    said = 'A rule of this repository: "Say \'build\' it". Not done after the last change: "make"'
+    assert reason(life.stop("Done.")) == said
 
 
 def test_ten_thousand_rules_answer_within_the_deadline(world: World, life: Life) -> None:

@@ -198,9 +198,8 @@ def test_claim_left_by_a_killed_process_is_completed(life: Life, is_over: bool) 
     life.turn("one", "One done.")
     if is_over:
         life.end()
-    life.checkpoint(
-        NESTED, "completion-checkpoint.json.%s.%d.claimed" % (life.meta["session_id"], time.time_ns()), is_shown=False
-    )
+    claimed = "completion-checkpoint.json.%s.%d.claimed" % (life.meta["session_id"], time.time_ns())
+    life.checkpoint(NESTED, claimed, is_shown=False)
     if is_over:
         life.another().start()
     else:

@@ -62,9 +62,8 @@ def poison(path: Path) -> None:
     if path.suffix in (".json", ".jsonl"):
         poisoned = json.dumps(NASTY)[1:-1]
     else:
-        poisoned = (
-            NASTY.replace("\ud800", "").replace("\r", "").replace("\x85", "") if path.suffix == ".yaml" else NASTY
-        )
+        plain = NASTY.replace("\ud800", "").replace("\r", "").replace("\x85", "")
+        poisoned = plain if path.suffix == ".yaml" else NASTY
     content = path.read_bytes().decode("utf-8").replace(MARK, poisoned)
     path.write_bytes(content.encode("utf-8", "surrogatepass"))
 

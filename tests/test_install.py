@@ -250,10 +250,8 @@ def test_the_environment_of_a_project_does_not_reach_an_installed_hook(home: Pat
     settle(home)
     entries = settingsfile.hooks(values((home / ".claude" / "settings.json").read_bytes()), str(support.ROOT))
     command = next(hook.command for hook in entries if hook.event == event)
-    hostile = {
-        "HARNESS_MEMORY": "off",
-        **dict.fromkeys(("HARNESS_MEMORY_HOME", "CLAUDE_CONFIG_DIR"), str(home / "evil")),
-    }
+    hostile = dict.fromkeys(("HARNESS_MEMORY_HOME", "CLAUDE_CONFIG_DIR"), str(home / "evil"))
+    hostile["HARNESS_MEMORY"] = "off"
     payload = support.Session(home, home).tool_call("Bash", {"command": "rm -rf ~"})
     payload = payload if event == "PreToolUse" else support.Session(home, home).start()
     env = support.clean_environment(home, hostile)
@@ -486,6 +484,19 @@ def test_obstacles_are_named(home: Path) -> None:
     assert (result.code, result.stdout) == (1, "")
     assert result.stderr.startswith("install.py: %s:2:10: not valid JSON: " % path)
     assert result.stderr.endswith("Nothing was changed.\n")
+
+    result = run(home, HARNESS_MEMORY_HOME=str(home), CLAUDECODE="1")
+    assert (result.code, "a terminal of your own" in result.stderr) == (1, True)
+
+
+@POSIX
+def test_a_folder_with_a_backslash_is_refused_before_anything_is_written(
+    tree: Path, home: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(str(tree), str(tmp_path / "a\\b"))
+    done = start(tmp_path / "a\\b", home)
+    assert (done.returncode, "a backslash in its name" in done.stderr) == (1, True)
+    assert support.snapshot(home) == {}
 
 
 def test_uninstall_keeps_the_memory_and_names_other_installs(home: Path) -> None:

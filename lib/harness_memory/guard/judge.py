@@ -360,7 +360,7 @@ class _Judge:
     # Ourselves --------------------------------------------------------------------------------------
 
     def environment(self, call: Call) -> Found:
-        """What shows secrets of the environment, or switches us off in it."""
+        """What shows secrets of the environment, or names another store in it."""
         values = [each for arg in call.args for each in self.found.writers("", arg)]
         is_printed = call.program in ("echo", "printf") and any(calls.shows_secret(each) for each in values)
         is_seen = not (call.is_kept or call.redirections or call.is_piped)
@@ -373,8 +373,6 @@ class _Judge:
             yield "secret.show", call.line()
         if call.program not in ("echo", "printf") and any(arg.startswith(WORDS["preloads"]) for arg in call.args):
             yield "code.preload", call.line()
-        if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
-            yield "self.uninstall", call.line()
         ours = [each for each in self.found.calls if each.program in ("harness", "harness.py")]
         is_moved = any(word.startswith(WORDS["place-variables"]) for word in call.args)  # to another project's
         if is_moved and any(each.args[:1] == ["memory"] for each in ours):
