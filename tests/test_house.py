@@ -75,7 +75,7 @@ PACKAGES = {
     "inject": 520,
     "guard": 3738,
     "hook": 971,
-    "cli": 3041,
+    "cli": 3046,
     "setup": 746,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}

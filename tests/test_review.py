@@ -99,5 +99,7 @@ def test_rules_lists_what_became_of_each_and_what_had_to_be_said_again(world: Wo
     path.write_text("\n".join(line for line in lines if line[:8] not in ("created:", "verified")), "utf-8")  # long ago
     world.work("I said never install with npm, use pnpm", "Sorry, pnpm it is.", ("c.py",))
     assert [rule["recurred"] for rule in world.json("rules")] == [1]
-    assert "not reviewed: 1 rule." in world.memory("rules").stdout
+    page = world.memory("rules").stdout
+    assert "newest last: ▁▁▁▁▁▁▁▁▁▁▁█" in page
+    assert "not reviewed: 1 rule." in page
     assert world.json("stats")["rules"] == {"held": 1, "followed": 0, "stopped": 1, "overridden": 0, "recurred": 1}

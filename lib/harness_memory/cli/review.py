@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean as mean
 
 from ..audit import trail
-from ..base import settings
+from ..base import clock, settings
 from ..base.text import brief
 from ..inject.injection import load_receipt
 from ..memory import briefing, merge, ratings, review, views
@@ -102,8 +102,13 @@ def standing(call: Call) -> list[Fields]:
 
 def rules(call: Call) -> int:
     held = standing(call)
+    days = [clock.parse(day + "T00:00:00Z") or 0.0 for rule in held for day in rule["again"]]
+    ages = [int((call.now - day) // (7 * settings.DAY_SECONDS)) for day in days]
+    weeks = [ages.count(age) for age in reversed(range(12))]
+    chart = "".join("▁▂▃▄▅▆▇█"[round(number / max(weeks) * 7)] for number in weeks if any(weeks))
+    after = ["", "Said again, week by week, newest last: " + chart] * bool(chart)
     waits = len(review.stated(call.dir))
-    after = ["", "Stated and not reviewed: %s. See: harness memory review" % count(waits, "rule")] * bool(waits)
+    after += ["", "Stated and not reviewed: %s. See: harness memory review" % count(waits, "rule")] * bool(waits)
     head = "NOTE BINDS LAST KEPT=followed STOPPED OVERRIDDEN AGAIN=recurred RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
     return call.listing(head, held, none, after=after)
