@@ -123,7 +123,7 @@ LOOSENING = [
 
 @pytest.mark.parametrize("words", LOOSENING)
 def test_only_a_person_loosens_what_binds(world: World, life: Life, words: tuple[str, ...]) -> None:
-    assert world.memory("remember", NPM, *DENY).stdout.endswith("no-npm (1 fact). Denies: npm install*\n")
+    assert world.memory("remember", NPM, *DENY).stdout.endswith("no-npm (1 fact). Denies: command: npm install*\n")
     assert " · denies\n" in (world.project / "MEMORY.md").read_text("utf-8")
     refused = world.memory(*words)
     assert (refused.code, "only a person" in refused.stderr, "doctor" in refused.stderr) == (2, True, False)

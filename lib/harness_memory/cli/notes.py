@@ -158,14 +158,11 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[Fields, lis
     found = [*lint.check_note(saved, call.project.root, call.now)]
     found += [each for each in lint.check_pairs(read_all(call.shelves), last=saved.ref) if each.file == saved.path]
     rule = binding.compiled(saved)
-    lists = [[each.partition(": ")[2] for each in rule[key]] for key in ("when", "after", "require")]
-    when, after, step = map(", ".join, lists)
-    verb, remedy = index.VERBS.get(rule["enforce"], ""), rule["remedy"]
+    when, after, step = (", ".join(rule[key]) for key in ("when", "after", "require"))
+    verb = index.VERBS.get(rule["enforce"], "")
     effect = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
     effect += ". After %s: %s" % (after, step) if verb and after and step else ""
-    effect += ". It does not bind any more" if former and binding.firmness(former) and not verb else ""
-    effect += ". Instead: " + remedy if remedy else ""
-    rows = ["%s in %s (%s)%s" % (done, saved.ref, count(len(saved.facts) - bool(remedy), "fact"), effect)]
+    rows = ["%s in %s (%s)%s" % (done, saved.ref, count(len(saved.facts), "fact"), effect)]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in found]
     return {**described(saved), "findings": [finding._asdict() for finding in found]}, rows
