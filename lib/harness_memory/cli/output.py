@@ -21,7 +21,6 @@ from ..base import clock
 COULD_NOT = 2
 WIDE = 100
 _CLOSED_PIPE, _INTERRUPTED = 141, 130  # exit codes, as a shell reports them
-_LAST_COLUMNS, _LEAST_COLUMNS = 34, 16  # what a narrow terminal leaves to the last column; as wide as a time
 _STATES = re.compile(
     r"(?<=  )(COMPLETED|ACTIVE|ABANDONED|DIED|BLOCKED|interrupted|failed)(?=  )|^(ok|warn|FAIL|BLOCKED)(?=  )",
     re.MULTILINE,
@@ -176,17 +175,11 @@ def columns(stream: Any = None) -> int:
 
 
 def table(rows: Sequence[Sequence[object]], *, is_cut: bool = False) -> list[str]:
-    """Aligned columns, numbers below a title to the right; the last may be cut at the edge of a terminal."""
+    """Aligned columns, numbers to the right; cut at the edge of a terminal, of which one takes a third at most."""
     texts = [[passage(str(cell)).replace("\n", " ") for cell in row] for row in rows]
-    every = [*zip(*texts)][:-1]
-    widths = [max(map(width, column)) for column in every]
+    edge, lines, every = columns() if is_cut else sys.maxsize, [], [*zip(*texts)][:-1]
+    widths = [min(max(map(width, column)), edge // 3) for column in every]
     right = [any(map(str.isdecimal, each[1:])) and {*"".join(each[1:])} <= {*"-0123456789"} for each in every]
-    edge, lines = columns() if is_cut else sys.maxsize, []
-    last = min(max(width(row[-1]) for row in texts), _LAST_COLUMNS)
-    over, free = sum(widths) + 2 * len(widths) + last - edge, [at for at, each in enumerate(right) if not each]
-    if free and over > 0:
-        widest = max(free, key=lambda at: widths[at])
-        widths[widest] = max(_LEAST_COLUMNS, widths[widest] - over)
     for row in texts:
         head = ""
         for text, size, is_right in zip(row, widths, right):
