@@ -208,13 +208,12 @@ def _edit_text(call: Call, note: Note, text: str = "") -> int:
 
 
 def remove(call: Call) -> int:
-    removed, rows = [], []
+    removed = []
     for note in [call.find_note(word) for word in call.names]:
         with call.writing(note.scope) as shelf:
             path = shelf.remove(note.slug, call.now)
         removed.append({"note": note.ref, "archived": path or None})
-        rows.append("Removed %s%s" % (note.ref, "; archived in " + short(path) if path else ""))
-    return call.answer(removed, rows)
+    return call.answer(removed)
 
 
 def supersede(call: Call) -> int:

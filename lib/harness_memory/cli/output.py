@@ -45,8 +45,6 @@ def run(
     failed: str = "See: harness memory doctor",
 ) -> int:
     """The exit code of a command; `refused` and `failed` end the message of an error."""
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  (the caller closed it)
-    sys.stderr = sys.stderr or sys.stdout
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

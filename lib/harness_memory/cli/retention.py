@@ -23,7 +23,7 @@ from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
 from ..session import sessions
-from .call import Call, is_in_session, is_person, project_name
+from .call import Call, is_in_session, is_person
 from .notes import described
 from .output import Fields, Refusal, complain, count, local, page, short, some
 
@@ -34,7 +34,7 @@ _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
 def prune(call: Call) -> int:
-    settled, reports, lines = config.load(call.root), [], []
+    settled, reports = config.load(call.root), []
     if settled.problems:
         complain("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
         return 1
@@ -54,14 +54,7 @@ def prune(call: Call) -> int:
         report = {"project": os.path.basename(project_dir), "kept": kept, "artifacts_pruned": thin, retired: gone}
         note = "Nothing was changed (--dry-run)." if call.dry_run else None if is_plausible else _STOP
         reports.append({**report, "archives": made, "left": left, "note": note})
-        said = (project_name(project_dir), count(kept, "session"), thin, gone, retired)
-        lines.append("%s: %s kept, %d thinned out, %d %s" % said)
-        lines += [*_left(left), *filter(None, [note])]
-    return call.answer(reports, lines, 1 if any(report["left"] for report in reports) else 0)
-
-
-def _left(left: dict[str, str]) -> list[str]:
-    return ["  %s stays: %s" % pair for pair in left.items()]
+    return call.answer(reports, code=1 if any(report["left"] for report in reports) else 0)
 
 
 def _retire(
@@ -85,11 +78,9 @@ def archive(call: Call) -> int:
     with archives.lock(project_dir):
         old, still_open = archives.before(project_dir, call.before, with_open=call.open)
         numbers, made, left = _retire(project_dir, {archives.WHOLE: old})
-    number = numbers[archives.WHOLE]
     note = "Sessions of open threads stay; --open archives them too." if still_open else None
-    said = "Archived %s%s" % (count(number, "session"), " in " + short(made[0]) if made else "")
-    value = {"sessions": number, "archives": made, "left": left, "open": still_open, "note": note}
-    return call.answer(value, [said, *_left(left), *filter(None, [note])], 1 if left else 0)
+    value = {"sessions": numbers[archives.WHOLE], "archives": made, "left": left, "open": still_open, "note": note}
+    return call.answer(value, code=1 if left else 0)
 
 
 def restore(call: Call) -> int:
@@ -102,13 +93,10 @@ def restore(call: Call) -> int:
             names = {call.find_archived(call.what).id}
         selected = [each for each in call.archived if call.all or not names.isdisjoint((each.archive, each.id))]
         outcome = archives.restore(call.dir, selected[::-1])
-    restored, present = (
-        [id for id in outcome if outcome[id] == kind] for kind in (archives.RESTORED, archives.PRESENT)
-    )
-    left = {id: _STAYS[kind] for id, kind in outcome.items() if kind in _STAYS}
-    said = "Restored %s%s" % (count(len(restored), "session"), ", %d here already" % len(present) if present else "")
-    value = {archives.RESTORED: restored, archives.PRESENT: present, "left": left}
-    return call.answer(value, [said, *_left(left)], 2 if call.damaged else 1 if left else 0)
+    kinds = (archives.RESTORED, archives.PRESENT)
+    value: Fields = {kind: [id for id in outcome if outcome[id] == kind] for kind in kinds}
+    left = value["left"] = {id: _STAYS[kind] for id, kind in outcome.items() if kind in _STAYS}
+    return call.answer(value, code=2 if call.damaged else 1 if left else 0)
 
 
 def backfill(call: Call) -> int:

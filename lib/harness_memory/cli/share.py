@@ -93,8 +93,7 @@ def team(call: Call) -> int:
     copy = call.shelf("project").archived(note.slug, call.now)
     files.write(copy, data, durable=True)
     files.erase(note.path)
-    said = "Removed %s; archived in %s" % (short(note.path), short(copy))
-    return call.answer({"removed": note.path, "copy": copy}, [said])
+    return call.answer({"removed": note.path, "copy": copy})
 
 
 def export(call: Call) -> int:
