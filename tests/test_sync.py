@@ -348,7 +348,6 @@ def test_a_remote_with_code_or_for_everybody_is_refused(pair: list[Machine]) -> 
     support.git(machine.repo, "remote", "add", "fork", "https://example.org/eve/shop.git")
     for url in ("git@example.org:me/shop.git", "https://example.org/me/shop", "git@example.org:eve/shop", "."):
         assert "holds the code" in machine.memory("sync", "init", url).stderr
-        assert machine.memory("sync", "init", url, "--force").code == 2
     assert "may be public" in machine.memory("sync", "init", "https://github.com/me/memory").stderr
     assert machine.memory("sync").code == 2
     assert not (machine.root / "sync" / "config.json").exists()

@@ -16,7 +16,7 @@ from ..recall.terms import terms
 from ..session import episode
 from ..session.sessions import day_and_id
 from .call import Call, project_name
-from .output import Fields, count, short
+from .output import Fields, count
 
 _EXAMINED = 500  # of the best matches
 _REFRESH_SECONDS = 60.0
@@ -142,11 +142,6 @@ def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
 def _advice(call: Call, hits: list[Hit]) -> Iterator[str]:
     """How to read one of them; a session of another project is read there."""
     yield "Read one: harness memory %s ID" % ("restore" if hits[0].row["kind"] == ARCHIVED else "show")
-    for id in {
-        hit.row["project"]: 0 for hit in hits[: call.limit] if hit.row["project"] not in (None, call.project.id)
-    }:
-        memory = os.path.join(call.root, id)
-        path = identity.known(memory, "paths")[-1]
-        command = "harness memory show ID --project %s" % invocation.quote(path)
-        there = command if os.path.isdir(path) else "its folder is gone; see %s" % short(memory)
-        yield "In %s: %s" % (project_name(id), there)
+    for id in sorted({hit.row["project"] for hit in hits[: call.limit]} - {None, call.project.id}):
+        path = identity.known(os.path.join(call.root, id), "paths")[-1]
+        yield "In %s: harness memory show ID --project %s" % (project_name(id), invocation.quote(path))

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from typing import Iterator
 
 from ..base import clock, files, invocation, settings
 from ..base.lock import Busy
@@ -35,40 +36,33 @@ def share(call: Call) -> int:
     note, checkout = call.find_note(call.name, is_readable=True), call.project.root
     if note.scope == settings.TEAM_SCOPE:
         raise Refusal("%s is shared already: %s" % (note.ref, short(note.path)))
+    path = Shelf(settings.TEAM_SCOPE, checkout).path(note.slug)
     author = brief(_git(checkout, "user.name"), settings.NOTE_NAME_CHARS)
-    text, path = _shared(note, author, call.today), Shelf(settings.TEAM_SCOPE, checkout).path(note.slug)
-    if refused := _refusals(text, os.path.expanduser("~")):
-        rows = ["  line %d %s: %s" % (number, why, line(text.split("\n")[number - 1])) for number, why in refused]
-        rows = [row.partition(": ")[0] if "secret" in row else row for row in rows]
-        raise Refusal("%s is not for others to see; nothing was written. Correct it:\n%s" % (note.ref, "\n".join(rows)))
-    is_new = not os.path.lexists(path)
+    fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}
+    # Without what says where and when it was written down.
+    fields.update(scope="", session="", **({"author": author} if author else {}), shared=call.today)
+    text = render(Note(note.slug, fields, note.body))
+    if private := [*_private(text)]:
+        what = "%s is not for others to see; nothing was written. Correct it:\n%s"
+        raise Refusal(what % (note.ref, "\n".join(private)))
     folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
     if any(map(os.path.islink, (path, folder, os.path.dirname(folder)))):
         raise Refusal("%s is a link. Replace it by a folder of the checkout" % short(folder))
     files.write(path, text, durable=True)
     os.chmod(path, 0o644)  # a file of the checkout is not private
-    done = "%s %s. " % ("Shared in" if is_new else "Replaced", short(path))
-    is_in_git = os.path.lexists(os.path.join(checkout, ".git"))
-    done += "Commit it, and others have it too:" if is_in_git else "This folder is in no git repository:"
+    done = "Shared in %s. Commit it, and others have it too:" % short(path)
     return call.answer({"note": note.ref, "file": path, "text": text}, [done, "", text.rstrip("\n")])
 
 
-def _shared(note: Note, author: str, day: str) -> str:
-    """A note as a team gets it: without what says where and when it was written down."""
-    fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}
-    fields.update(scope="", session="", **({"author": author} if author else {}), shared=day)
-    return render(Note(note.slug, fields, note.body))
-
-
-def _refusals(text: str, home: str) -> list[tuple[int, str]]:
-    """Lines that others must not see: (number, why). Secrets, and paths of a person's home."""
-    marks, found = [*_HOMES, *([home] if len(home) > 1 else [])], []
+def _private(text: str) -> Iterator[str]:
+    """Lines that others must not see: secrets, and paths of a person's home."""
+    marks = (*_HOMES, os.path.expanduser("~") + os.sep)
     for number, row in enumerate(text.split("\n"), 1):
-        is_secret = redact(row) != row
-        if is_secret or any(mark in row + "/" for mark in marks):
-            found.append((number, "holds a secret" if is_secret else "names a path of a person's home"))
-    return found
+        if redact(row) != row:
+            yield "  line %d holds a secret" % number
+        elif any(mark in row + os.sep for mark in marks):
+            yield "  line %d names a path of a person's home: %s" % (number, line(row))
 
 
 def _git(checkout: str, *words: str) -> str:
@@ -185,9 +179,9 @@ def init(call: Call) -> int:
     used |= {normalize(each, project.root) for each in _git(project.root, "--get-regexp", r"^remote\..*url$").split()}
     if not remote:
         raise Refusal("%s is not the address of a repository" % line(redact(url)))
-    if remote in used and call.force < 2:
-        why = "holds the code of a project, whose readers would read your memory"
-        raise Refusal("%s %s. Name another, or add --force --force" % (line(redact(url)), why))
+    if remote in used:
+        why = "holds the code of a project, whose readers would read your memory. Name another"
+        raise Refusal("%s %s" % (line(redact(url)), why))
     if remote.partition("/")[0] in _PUBLIC and not call.private:
         question = "Is %s a private repository? A public one shows your memory to everybody. Type yes: " % line(remote)
         if not sys.stdin.isatty() or not confirm(question):
