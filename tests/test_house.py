@@ -65,7 +65,7 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2314,
+    "base": 2312,
     "project": 556,
     "audit": 204,
     "session": 2257,
@@ -73,9 +73,9 @@ PACKAGES = {
     "memory": 2616,
     "recall": 1132,
     "inject": 520,
-    "guard": 3738,
-    "hook": 971,
-    "cli": 3046,
+    "guard": 3736,
+    "hook": 969,
+    "cli": 3009,
     "setup": 746,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
