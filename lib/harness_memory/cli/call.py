@@ -130,7 +130,7 @@ class Call(argparse.Namespace):
         path = os.path.normpath(os.path.join(root, os.path.expanduser(file)))
         roots = (root, os.path.realpath(root))
         inside = relative_path(path, roots) or relative_path(os.path.realpath(path), roots)
-        if not inside or (os.name != "nt" and file[1:3] in (":\\", ":/")):
+        if not inside:
             raise Refusal("--file %s is not in the project %s. Nothing was recorded." % (file, output.short(root)))
         return inside
 

@@ -90,11 +90,9 @@ def _question(call: Call) -> Question:
     if (call.tool is None) is not (call.input is None) or (call.tool is None) is (call.command is None):
         raise Refusal("give a COMMAND as one argument, or --tool with --input: harness guard check 'rm -rf build'")
     try:
-        given = json.loads(call.input) if call.tool is not None else {"command": call.command}
-    except (ValueError, RecursionError) as error:
-        raise Refusal("--input: not JSON: %s" % error) from None
-    if not isinstance(given, dict):
-        raise Refusal("--input: not a JSON object, as the tool gets it")
+        given = dict(json.loads(call.input)) if call.tool is not None else {"command": call.command}
+    except (RecursionError, TypeError, ValueError) as error:
+        raise Refusal("--input: not a JSON object, as the tool gets it: %s" % error) from None
     raw: Any = {**os.environ, settings.ENV_PROJECT_DIR: project, settings.ENV_HOME: call.root}
     if os.name == "posix":
         raw = {os.fsencode(name): os.fsencode(value) for name, value in raw.items()}

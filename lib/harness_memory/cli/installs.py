@@ -51,7 +51,7 @@ def find(call: Call) -> list[Install]:
             data, document = settingsfile.load(path)
             install.hooks = settingsfile.hooks(document, invocation.tree())
             install.problems += _problems(install, call.root, is_missing=data is None)
-        except (Refusal, ValueError) as error:
+        except (OSError, Refusal, ValueError) as error:
             document = {}
             install.problems.append("cannot be used: %s" % error)
         installs += [install] if install.record or install.hooks or install.problems else []

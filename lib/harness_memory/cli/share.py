@@ -34,8 +34,6 @@ What others may keep: clones and backups of the remote, caches and forks of its 
 
 def share(call: Call) -> int:
     note, checkout = call.find_note(call.name, is_readable=True), call.project.root
-    if note.scope == settings.TEAM_SCOPE:
-        raise Refusal("%s is shared already: %s" % (note.ref, short(note.path)))
     path = Shelf(settings.TEAM_SCOPE, checkout).path(note.slug)
     author = brief(_git(checkout, "user.name"), settings.NOTE_NAME_CHARS)
     fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}
@@ -104,8 +102,6 @@ def export(call: Call) -> int:
 
 def import_(call: Call) -> int:
     source = os.path.abspath(os.path.expanduser(call.source))
-    if not os.path.exists(source):
-        raise Refusal("%s: no such file" % line(call.source))
     if not os.path.isdir(source):
         return _import_export(call, source)
     call.prepare()

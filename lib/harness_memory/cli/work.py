@@ -90,8 +90,6 @@ def _thread(project_dir: str, word: str) -> Thread:
 
 def change_task(call: Call) -> int:
     project, is_done = call.project, call.action == "done"
-    if call.action == "checkpoint" and not (call.note or call.next or call.blocked):
-        raise Refusal("nothing to note. Give --note, --next or --blocked")
     entry: Fields = {"title": "", "note": brief(call.note, settings.ITEM_CHARS) or _TASK_NOTES[call.action]}
     entry.update(at=clock.fine_iso(call.now), status=tasks.DONE if is_done else tasks.IN_PROGRESS)
     entry["remaining"], entry["blockers"] = ([], []) if is_done else map(_texts, (call.next, call.blocked))

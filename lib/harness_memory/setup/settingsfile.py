@@ -161,7 +161,7 @@ def locate(scope: str, env: Mapping[str, str], home: str, cwd: str) -> str:
 
 def load(path: str) -> tuple[bytes | None, Document]:
     """The bytes of the file (None without one) and its document; Refusal when our entries do not fit into it."""
-    data = read(path)
+    data = files.read(os.path.realpath(path), of_anyone=True)
     try:
         text = (data or b"").decode("utf-8").strip(_BLANK) or "{}"  # to the client, an empty file is an empty object
         document = json.loads(text)
@@ -212,7 +212,7 @@ def forbidden() -> str:
         try:
             if disables_hooks(load(path)[1], "allowManagedHooksOnly"):
                 return "%s allows only managed hooks, so Claude Code runs none of ours" % path
-        except Refusal:
+        except (OSError, Refusal):
             return "%s cannot be read: it may forbid hooks" % path
     return ""
 
@@ -255,28 +255,18 @@ def _remove(document: Document, outer: str, inner: str, item: object) -> None:
         del document[outer]
 
 
-def read(path: str) -> bytes | None:
-    try:
-        return files.read(os.path.realpath(path), of_anyone=True)
-    except OSError as error:
-        raise Refusal("%s: cannot be read (%s)." % (path, error.strerror)) from None
-
-
 def replace(path: str, before: bytes | None, after: bytes | None, backup: str = "") -> None:
     """Replace `before` by `after` (None: no file), with the same mode; keep `before` in `backup`."""
     target = os.path.realpath(path)
-    try:
-        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o600
-        # Replacing a file needs no right to write it, but a read-only file is meant to stay.
-        if before is not None and not (mode & 0o222 and os.access(target, os.W_OK)):
-            raise Refusal("%s: read-only. Make it writable and try again." % path)
-        if read(path) != before:  # the client writes its settings at any time
-            raise Refusal("%s: another program has changed it. Run it again." % path)
-        for name, data in ((backup, before), (target, after)):
-            if name and data is not None:
-                files.write(name, data, durable=True)
-                os.chmod(name, mode)
-        if after is None:
-            os.unlink(target)
-    except OSError as error:
-        raise Refusal("%s: cannot be written (%s)." % (path, error.strerror)) from None
+    mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o600
+    # Replacing a file needs no right to write it, but a read-only file is meant to stay.
+    if before is not None and not (mode & 0o222 and os.access(target, os.W_OK)):
+        raise Refusal("%s: read-only. Make it writable and try again." % path)
+    if files.read(target, of_anyone=True) != before:  # the client writes its settings at any time
+        raise Refusal("%s: another program has changed it. Run it again." % path)
+    for name, data in ((backup, before), (target, after)):
+        if name and data is not None:
+            files.write(name, data, durable=True)
+            os.chmod(name, mode)
+    if after is None:
+        os.unlink(target)
