@@ -75,8 +75,8 @@ PACKAGES = {
     "inject": 520,
     "guard": 3736,
     "hook": 969,
-    "cli": 3009,
-    "setup": 746,
+    "cli": 2997,
+    "setup": 736,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
 LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}
