@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2616,
     "recall": 1132,
     "inject": 520,
-    "guard": 3736,
+    "guard": 3735,
     "hook": 969,
     "cli": 2997,
     "setup": 736,

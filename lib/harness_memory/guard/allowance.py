@@ -11,6 +11,8 @@ import time
 
 from ..base import files, jsontext, settings, text
 from ..base.typing import Any
+from . import expand, shell
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,17 +55,14 @@ def is_free(question: Question) -> bool:
     command = question.given.get("command")
     if question.tool != "Bash" or not isinstance(command, str) or len(command) > 20_000 or "harness" not in command:
         return False
-    from . import expand, shell
-    from .words import WORDS
-
     live = command if '"' in command else "".join(command.split("'")[::2])
     made = expand.trace(command, question)
     if "$" in live or "`" in live or made.unread or not made.calls:
         return False
     call, is_one = made.calls[0], len(made.calls) == 1 + len(made.calls[-1].via)
     words = [call.word, *call.args]
-    is_set = not command.lstrip("'\" ").startswith(words[0])  # a variable before it
-    is_plain = is_one and not is_set and not call.redirections and call.stdin is None
+    is_plain = is_one and not call.redirections and call.stdin is None
+    is_plain = is_plain and command.lstrip("'\" ").startswith(words[0])  # no variable before it
     if not is_plain or not set(shell.MARKERS).isdisjoint("".join(words)):
         return False
     own = [question.tree + "/harness"]

@@ -216,6 +216,8 @@ def _listed_by(call: Call) -> list[str]:
     if call.program == "ls":
         patterns = [arg for arg in operands if STAR in arg or "." in arg.rpartition("/")[2][1:]]
         return patterns or [(operands[0].rstrip("/") if operands else ".") + "/" + STAR]
+    if call.program in ("docker", "podman", "nerdctl") and not {"ps", "images", "ls"}.isdisjoint(operands[:2]):
+        return [] if call.given.has("-f,--filter") else [STAR]
     if call.program == "git" and operands[:1] in (["ls-files"], ["ls-tree"], ["diff"], ["status"]):
         is_some = operands[0] in ("diff", "status") or call.given.has("-o,--others,-d,--deleted,-i,--ignored")
         is_some = is_some or any(arg not in ("HEAD", ".") for arg in operands[1:])

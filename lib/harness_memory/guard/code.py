@@ -9,15 +9,14 @@ from __future__ import annotations
 from ..base.typing import Iterator
 from . import programs
 from .calls import Call
-from .shell import NAME, TILDE, UNKNOWN
-from .words import WORDS
+from .shell import NAME, TILDE, UNKNOWN, words_in
+from .words import WORDS, holds
 
 MAX_CHARS = 20_000  # of a body; what follows is not read
 MAX_CALLS = 400
 MAX_ARGUMENT_CHARS = 2000
 BODY_COST = 125  # of the code in a command
 _CALLEE = NAME | frozenset(".:$")
-_MODES = ("'w", '"w', "'a", '"a', "'x'", '"x"', "+'", '+"')
 
 
 def signs(body: str) -> Iterator[tuple[str, str]]:
@@ -36,14 +35,14 @@ def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:
     """
     tight = body.lower().replace(" ", "")
     is_scratch_base = "sqlite" in tight and (":memory:" in tight or "/tmp/" in tight)
-    has_temporary = any(word in tight for word in WORDS["temporary-names"])
+    has_temporary = holds(tight, "temporary-names")
     if name == "awk" and "|" in body:
         yield from ([literal] for literal in _literals(body))
     for callee, literals, text in _calls(body, name):
         last = callee.rpartition(".")[2].rpartition("::")[2]
         words = [word for word in _assigned(text, body) + literals if word.strip()]
         target = words[0] if words else ""
-        if any(home in text.replace(" ", "") for home in WORDS["home-expressions"]) or target[:1] == "~":
+        if holds(text.replace(" ", ""), "home-expressions") or target[:1] == "~":
             target = TILDE + "/" + target.lstrip("~/")
             words[-1:] = [target]
         is_path = len(target) < 300 and ("/" in target or "." in target) and set("\n {").isdisjoint(target)
@@ -58,7 +57,7 @@ def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:
         elif not is_script and target.startswith("http") and "delete" in (last, *[word.lower() for word in words]):
             yield ["curl", "-X", "DELETE", target]
         elif is_opened and (last in WORDS["open-functions"] or callee == "file.write"):
-            is_read = last not in WORDS["write-functions"] and not any(mode in text for mode in _MODES)
+            is_read = last not in WORDS["write-functions"] and not holds(text, "write-modes")
             yield ["cat" if is_read else "tee", target]
         if not is_scratch_base:
             yield from (["sql", literal] for literal in literals if " " in literal and destroys(literal))
@@ -135,8 +134,6 @@ def _assigned(text: str, body: str) -> list[str]:
 
 
 # Databases ------------------------------------------------------------------------------------------
-_DOCUMENTS = ("dropdatabase(", ".drop(", "deletemany({})", ".remove({})", "dropindexes(")
-_VERBS = ("drop", "truncate", "delete", "update", "alter", "remove(")
 
 
 def database_texts(call: Call) -> list[str]:
@@ -153,9 +150,9 @@ def destroys(text: str) -> bool:
     lower = text[:MAX_CHARS].lower()
     if lower.endswith(".sql") and " " not in lower:  # a file that cannot be read
         return programs.is_destroying(lower.rpartition("/")[2])
-    if not any(word in lower for word in _VERBS):
+    if not holds(lower, "losing-verbs"):
         return False
-    if "db." in lower and any(word in _bare(lower, "'", '"').replace(" ", "") for word in _DOCUMENTS):
+    if "db." in lower and holds(_bare(lower, "'", '"').replace(" ", ""), "losing-calls"):
         return True
     statements = [each.split() for each in _bare(lower, "'", "$$").upper().replace("(", " ( ").split(";")]
     made = [{*words} for words in statements if words[:1] == ["CREATE"]]
@@ -182,10 +179,9 @@ def _is_loss(words: list[str], made: list[set[str]]) -> bool:
     if (verb, kind) == ("DELETE", "FROM") or (verb == "UPDATE" and "SET" in words[2:5]):
         return len(words) > 2 and (not rest or rest[0] in ("TRUE", "1=1", "1"))
     is_column = (verb, kind) == ("ALTER", "TABLE") and "DROP" in words
-    return (verb == "TRUNCATE" and kind != "") or (is_column and {"CONSTRAINT", "DEFAULT"}.isdisjoint(words))
+    return (verb in ("TRUNCATE", "PURGE") and kind != "") or (is_column and {"CONSTRAINT", "DEFAULT"}.isdisjoint(words))
 
 
 def is_scratch(name: str) -> bool:
     """A database that is there to be thrown away, by its name."""
-    pieces = name.strip('`"[]').lower().replace("-", "_").replace(".", "_").split("_")
-    return not {"test", "tests", "testing", "testdb", "tmp", "temp", "scratch"}.isdisjoint(pieces)
+    return not {"test", "tests", "testing", "testdb", "tmp", "temp", "scratch"}.isdisjoint(words_in(name))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import time
 
+from ..audit import trail
 from ..base import files, jsontext, neutral, settings
 from ..base.text import cut, hexdigest
 from ..base.typing import Any
-from . import rules
+from ..project import identity
+from . import allowance, rules
 from .policy import Policy, load
+from .question import store_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 EVENT = "PreToolUse"
 _EVENTS = {rules.DENY: "tool_blocked", rules.ASK: "confirm_prompted", rules.LOG: "tool_noted"}
 # A person who has seen the change once need not be asked about the next one to the same file.
-_ONCE = frozenset(("path.ci", "path.startup", "path.git-hooks", "self.project-settings", "self.settings"))
+_ONCE = frozenset("path.ci path.startup path.git-hooks path.env-write self.project-settings self.settings".split())
 
 
 class Verdict:
@@ -40,8 +43,6 @@ def verdict(found: list[tuple[str, str, str]], policy: Policy) -> Verdict | None
 
 
 def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -> bytes:
-    from . import allowance
-
     files.confine(question.root)
     policy = policy if isinstance(policy, Policy) else load(question.root, question.project)
     best = verdict(found, policy)
@@ -68,8 +69,6 @@ def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -
 
 def _was_confirmed(question: Question, finding: tuple[str, str, str]) -> bool:
     """Whether this session was asked about this file before, and the file has changed since: the answer was yes."""
-    from . import allowance
-
     rule, _, about = finding
     path = os.path.join(question.cwd, os.path.expanduser(about))
     if rule not in _ONCE or not about:
@@ -120,9 +119,6 @@ def reply(tier: str, text: str) -> bytes:
 
 def _record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool:
     """True when the event is in the audit trail."""
-    from ..audit import trail
-    from ..project import identity
-
     command = question.given.get("command")
     is_path = not isinstance(command, str) or best.rule.startswith("path.")
     event = "path_access_denied" if tier == rules.DENY and best.rule.startswith("path.") else _EVENTS[tier]
@@ -151,11 +147,10 @@ def _record(question: Question, best: Verdict, tier: str, policy: Policy) -> boo
 
 def failed(env: Environment, error: BaseException) -> bytes:
     from ..base import health
-    from .question import store_root
 
     root = store_root(env, env.get("HOME") or env.get("USERPROFILE"))
     files.confine(root)
     health.note_failure(root, EVENT, error)
     reason, remedy = Policy().text("guard.failed")
-    what = "%s: %s" % (type(error).__name__, error)
-    return reply(rules.ASK, "Harness guard [guard.failed]: this call %s (%s). %s" % (reason, what[:200], remedy))
+    what = "%s: %s" % (type(error).__name__, str(error)[:200])
+    return reply(rules.ASK, "Harness guard [guard.failed]: this call %s (%s). %s" % (reason, what, remedy))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..base.typing import Iterator
 from . import paths
 from .calls import CONTAINER, Call, Trace, find_parts
+from .question import exists
 from .shell import GLOBS, STAR, UNKNOWN, joined, narrows, plain
 from .words import WORDS
 
@@ -185,8 +186,6 @@ def worth(path: str, scope: Scope, call: Call) -> str:
 
 def _projects(scope: Scope) -> tuple[str, ...]:
     """The project; and the present folder, unless it is a folder of that like any other."""
-    from .question import exists
-
     here, project = scope.places
     is_all_projects = project in ROOTS or any(paths.is_within(home, project) for home in scope.homes)
     is_own = is_all_projects or not paths.is_within(here, project) or exists(scope.cwd.rstrip("/") + "/.git")

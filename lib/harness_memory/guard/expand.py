@@ -192,9 +192,9 @@ class Shell(Words):
         if self.at == start:
             raise self.fail("nothing to run")
         for name in assigned if words and words[0] not in DECLARERS and not self.is_skipping else ():
-            if name.startswith(("HARNESS_MEMORY", "CLAUDE", "LD_", "DYLD_")):  # of the command alone
+            if name.startswith(("HARNESS_MEMORY", "CLAUDE", "LD_", "DYLD_", "HOME")):  # of the command alone
                 self.record("export", [name + "=" + self.variables[name][0]])
-            elif name == "HOME":
+            if name == "HOME":
                 del self.variables[name]
         self.perform(words, redirections)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..base.process import system
-from . import calls, programs
+from . import calls, code, programs
 from .calls import SCRIPT, SHELLS, Call
 from .shell import TILDE, UNKNOWN, joined, name_of
+from .words import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
 MAX_SCRIPT_BYTES = 64 * 1024
 MAX_SCRIPTS_DEEP = 3
 MAX_COMMANDS = 40  # of one body
-_FIND_RUNS = frozenset("-exec -execdir -ok -okdir -x -X --exec --exec-batch".split())
 _SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
-_MAKEFILES = {"just": ("justfile", "Justfile"), "make": ("Makefile", "makefile", "GNUmakefile")}
 
 
 def follow(shell: Shell, call: Call) -> None:
@@ -42,6 +41,11 @@ def _by_row(shell: Shell, call: Call) -> None:
         shell.read_text(text[5:] if text.startswith("exec=") else text, via=name, args=words[1:])
     if texts:
         return
+    if kinds == ["i*"] and isinstance(call.stdin, str) and not words:
+        outer, shell.stdin = shell.stdin, None
+        for line in call.stdin.split("\n")[:MAX_COMMANDS]:
+            shell.follow([name, *line.split()], via=name)
+        shell.stdin = outer
     if kinds[-1:] == ["F"]:
         _shell(shell, call)
     elif "q*" in kinds:
@@ -79,8 +83,6 @@ def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
 
 def _code(shell: Shell, call: Call) -> None:
     """The commands that code amounts to: code in an argument, on standard input, or in a file."""
-    from . import code
-
     kinds, via = call.row.operands if call.row else [], call.program
     scripts = [word for word in call.given.operands if word != "-"]
     body = "\n".join(call.given.of("c"))
@@ -173,7 +175,7 @@ def _package(shell: Shell, call: Call) -> None:
 def _recipes(shell: Shell, call: Call) -> None:
     """The recipes of the targets that `make` or `just` is asked for, and of what those need."""
     given = call.given
-    for name in (given.of("u") or _MAKEFILES[call.program]) if "-n" not in given.flags else ():
+    for name in (given.of("u") or WORDS["makefiles-" + call.program]) if "-n" not in given.flags else ():
         text, via = (call.stdin, "") if name == "-" else _read(shell, name)
         if text and isinstance(text, str):
             recipes = "\n".join(_needed(text, [word for word in given.operands if "=" not in word]))
@@ -221,7 +223,7 @@ def _applied(words: list[str], operands: list[str], place: str) -> list[str]:
 
 def _found(shell: Shell, call: Call) -> None:
     for at, arg in enumerate(call.args):
-        if arg in _FIND_RUNS:
+        if arg in WORDS["find-runs"]:
             rest = call.args[at + 1 :]
             words = rest[: next((end for end, each in enumerate(rest) if each in (";", "+")), len(rest))]
             operands = calls.found_by(call) if call.program != "find" or "{}" in words else []
@@ -246,8 +248,6 @@ def _creates(shell: Shell, call: Call) -> None:
     content: str | list[Call] | None = None
     if name == "git" and words[:1] in (["clone"], ["init"], ["worktree"]):
         made = words[2:][-1:] or [words[-1].rstrip("/").rpartition("/")[2].replace(".git", "")]
-    elif name in ("virtualenv", "python") and "venv" in name + " ".join(call.args):
-        made = words[-1:]
     elif name in ("tee", "dd"):
         content = call.stdin if isinstance(call.stdin, str) else call.sources()
     elif name in ("curl", "wget", "aria2c"):
@@ -265,6 +265,6 @@ _SPECIAL = {
     **dict.fromkeys(("find", "fd", "fdfind"), _found),
     **dict.fromkeys(("xargs", "parallel"), _fed),
     **dict.fromkeys(("source", "."), lambda shell, call: _script(shell, call.args, call)),
-    **dict.fromkeys(_MAKEFILES, _recipes),
+    **dict.fromkeys(("make", "just"), _recipes),
     "git": _git,
 }

@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+from . import paths
 from .calls import Call
-from .shell import GLOBS, STAR, UNKNOWN
+from .shell import GLOBS, STAR, UNKNOWN, plain
 from .words import WORDS
 
-_ALL = frozenset((".", "./", ":/", STAR, "./" + STAR))
-PROTECTED = ("main", "master", "production", "prod", "release", "develop", "trunk", "stable", "staging")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .judge import Case, Found
 
 
-def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
+def check(case: Case, call: Call) -> Found:
+    verb, branch = call.verb()[0], call.branch
+    if verb == "push" and not branch and (call.cwd[:1] == "/" or call.cwd[1:2] == ":"):
+        from ..project import git
+
+        repo = git.find(call.cwd)[1]
+        branch = git.branch(repo) if repo else ""
+    rule = _rule(call, case.policy.protected if case.policy else WORDS["protected"], branch)
+    if rule and not is_stashed(case, rule, call):
+        yield rule, call.line()
+    for word in call.given.operands[1:] if verb == "add" else _shown(call):
+        against = case.rule(word, call)
+        if against in (paths.SECRET, paths.ENV):
+            yield "git.secret" if verb == "add" else against, plain(word)
+
+
+def is_stashed(case: Case, rule: str, call: Call) -> bool:
+    """Whether the script has just put aside what this rule is about."""
+    if not rule.startswith(("git.reset", "git.discard")):
+        return False
+    before = [each.verb() for each in case.found.calls[: case.found.calls.index(call)] if each.program == "git"]
+    last = "".join([" " + "".join(args[:1]) for verb, args in before if verb == "stash"][-1:])
+    return last[:2] in (" ", " -") or last in (" push", " save")
+
+
+def _rule(call: Call, protected: tuple[str, ...], branch: str) -> str:
     """`branch` is the one checked out, where known."""
     verb, args = call.verb()
     given = call.given
     if verb == "push":
         return _push(call, protected, branch)
     words = args[args.index("--") + 1 :] if "--" in args else given.operands[1:]
-    if verb == "rm" and not given.has("--cached,-n"):
-        return "git.discard" if not _ALL.isdisjoint(words) else ""
     if verb == "restore" and given.has("--staged,-S") and not given.has("--worktree,-W"):
         return ""
     if verb == "checkout" and "--" not in args:
@@ -28,7 +53,7 @@ def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
         word = "".join(words)
         stem, dot, ending = word.rpartition("/")[2].rpartition(".")
         is_file = bool(dot and stem and ending.isalpha() and ending != "x" and len(ending) < 6)
-        is_path = is_file or word in ("..", "*", *_ALL) or word[:2] == "./" or STAR in word
+        is_path = is_file or word in ("..", "*", ".", ":/") or word[:2] == "./" or STAR in word
         words = words[1:] if len(words) > 1 or not is_path else words
     if verb not in ("checkout", "restore") or not words or "--help" in args:
         return ""
@@ -63,7 +88,7 @@ def _push(call: Call, protected: tuple[str, ...], branch: str) -> str:
     return "git.force-push-own" if has_lease and not is_forced and targets == [""] else "git.force-push"
 
 
-def shown(call: Call) -> list[str]:
+def _shown(call: Call) -> list[str]:
     """The paths whose content a git command shows or hands on."""
     verb, args = call.verb()
     is_shown = verb in WORDS["git-shows"] or (verb == "log" and not {"-p", "--patch"}.isdisjoint(args))

@@ -1,9 +1,5 @@
 """What people write rules about: the commands that a tool call would run, and the paths it touches.
 
-    facts = match.facts(question)
-    match.matches(facts, "command: npm install*")          "npm install left-pad", or "" where nothing fits
-    match.matches(facts, "path: src/gen/**", "write")      the path; the access is any, read, write or delete
-
 A command fits when it begins with the words of the pattern; a pattern with `*` or `?` has to fit all of it. Commands
 are those that would run, through `cd`, `sudo`, `bash -c` and aliases (`npm i` is `npm install`). A path fits as seen
 from the project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
@@ -12,6 +8,8 @@ from the project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
 from __future__ import annotations
 
 from ..base.typing import Any, Callable
+from . import expand, tools
+from .programs import ACCESS
 from .shell import fits, joined, plain
 from .words import WORDS
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from .question import Question
 
 MAX_UNSURE = 4  # words before the verb that may be values of options
-_ACCESS = {"w": "write", "t": "write", "m": "write", "n": "write", "d": "delete", "o": "delete"}
 
 
 class Facts:
@@ -52,8 +49,6 @@ def forms_of(call: Call) -> list[list[str]]:
 
 def facts(question: Question) -> Facts:
     """What a call would do, as far as it can be read; text that is not a shell script has none."""
-    from . import expand, tools
-
     found = Facts(question.home, question.project)
     places = [(access, word, question.cwd) for access, word in tools.accesses(question.tool, question.given)]
     texts = [question.given.get("command")] if question.tool in tools.SHELL_TOOLS else []
@@ -65,7 +60,7 @@ def facts(question: Question) -> Facts:
         for call in trace.calls:
             found.commands += forms_of(call)
             kinds = [*call.accesses(), *call.redirected()]
-            places += [(_ACCESS.get(kind, "read"), word, call.cwd) for kind, word in kinds if kind not in {*"gGcsS-"}]
+            places += [(ACCESS.get(kind, "read"), word, call.cwd) for kind, word in kinds if kind not in {*"gGcsS-"}]
     full = [(access, plain(joined(cwd, word))) for access, word, cwd in places if word]
     found.paths = [(access, path.replace("~", question.home, 1)) for access, path in full]
     return found
@@ -73,13 +68,12 @@ def facts(question: Question) -> Facts:
 
 def met(question: Question, near: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """The rules of notes (see `notes.binding.near`) whose triggers a call meets, each with what `met` it."""
-    found, hits = facts(question), []
+    found = facts(question)
     text = str([found.commands, found.paths]).lower()
     session = str(question.payload.get("session_id") or "")
-    for rule in near(question.root, question.project, question.cwd, session, text):
-        hit = next(filter(None, (matches(found, pattern) for pattern in rule["when"])), "")
-        hits += [{**rule, "met": hit}] if hit else []
-    return hits
+    noted = near(question.root, question.project, question.cwd, session, text)
+    hits = [(rule, [matches(found, pattern) for pattern in rule["when"]]) for rule in noted]
+    return [{**rule, "met": next(filter(None, each))} for rule, each in hits if any(each)]
 
 
 def matches(found: Facts, pattern: str, access: str = "any") -> str:

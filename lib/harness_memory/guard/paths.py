@@ -232,7 +232,7 @@ def own_rule(path: str, access: str, scope: Scope) -> str:
 def _other_memory(path: str, scope: Scope) -> str:
     """Another project's folder of the store: one that has sessions, and is not this project's. Or all of them."""
     for root in scope.root:
-        if path == root or (path in scope.config and is_within(root, path)):
+        if path == root:
             return "self.other-memory"
         name, below, _ = path[len(root) + 1 :].partition("/") if path.startswith(root + "/") else ("", "", "")
         if not (GLOBS | {UNKNOWN}).isdisjoint(name) and (below or matches(name, "any-0123456789ab")):

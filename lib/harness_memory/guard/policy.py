@@ -10,7 +10,7 @@ from ..base import files as store
 from ..base import jsontext, settings, shape
 from ..base.typing import Any
 from . import match, programs, rules
-from .gitrules import PROTECTED
+from .words import WORDS
 
 _LISTS_OF_PATHS = {  # what each list means: rule, accesses
     "zero_access": ("path.secret", "any"),
@@ -44,7 +44,7 @@ class Policy:
         self.tiers: dict[str, str] = {}
         self.texts: dict[str, tuple[str, str]] = {}
         self.custom: list[dict[str, Any]] = []
-        self.protected = PROTECTED
+        self.protected = WORDS["protected"]
         self.unattended = rules.DENY
         self.problems: list[str] = []
 
@@ -68,8 +68,8 @@ class Policy:
             wanted = rule["match"]
             # A rule of words and flags is an effect like those of the rows.
             effect = ["", *wanted.get("words", "").replace("|", ",").split()]
-            effect += ["+" + wanted["flags"].replace(" ", ",")] if wanted.get("flags") else []
-            effect += ["!" + wanted["unless"].replace(" ", ",")] if wanted.get("unless") else []
+            marks = [("+", wanted.get("flags")), ("!", wanted.get("unless"))]
+            effect += [mark + options.replace(" ", ",") for mark, options in marks if options]
             named = wanted.get("program", "").replace("|", " ").split()
             meant = [call for call in facts.calls if call.program in named]
             hits = [call.line() for call in meant if programs.applies(call.program, effect, call.given) >= 0]

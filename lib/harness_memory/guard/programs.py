@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base.typing import Iterator
-from .shell import UNKNOWN, table
+from .shell import STAR, UNKNOWN, table, words_in
 from .words import WORDS
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
@@ -11,6 +11,8 @@ TABLES: dict[str, str] = globals().get("TABLES") or {
     name: line for line in table(TABLES_FILE) for name in line.partition("|")[0].split()
 }
 MAX_OPERANDS = 400
+ORDERS = WORDS["severe"] + WORDS["destroying"]
+ACCESS = dict(zip("rafwtmndo", 3 * ["read"] + 4 * ["write"] + 2 * ["delete"]))  # of operands, by kind
 RUNS = {"run": "", "in": "container", "text": "", "remote": "remote"}  # where
 
 _rows: dict[str, Row | None] = {}
@@ -37,6 +39,9 @@ class Row:
         ends = [at for at, kind in enumerate(self.operands) if kind in ("f", "f?", "F")]
         ends += [each.count("-") for each in self.effects if each[0] in RUNS and {*each[1:]} <= {"-", "=", "!-v,-V"}]
         self.end = min(ends, default=MAX_OPERANDS)
+
+
+ANY = Row("any | | service.delete @@")  # of a program that we do not know: `acme buckets delete b`
 
 
 class Arguments:
@@ -98,7 +103,7 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
             before = ""
             continue
         before = arg
-        found.flags += [arg, name] if equals and value != "false" else [arg]
+        found.flags += [name, arg] if equals and value != "false" else [arg]
         if arg[1:2] != "-" and arg not in values and name not in values and not (row and row.is_single):
             # `-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word
             letters = ["-" + letter for letter in arg[1:]]
@@ -151,9 +156,9 @@ def command_at(name: str, effect: list[str], given: Arguments) -> int:
 def effect_of(name: str, row: Row, given: Arguments) -> str:
     """The rule of the first effect that applies to a call."""
     is_help = given.flags[-1:] == ["-h"] and "-h" not in row.values and len(row.effects) > 1
-    flags = {flag.lower() for flag in given.flags}
-    excuses = [each for each in WORDS["excuses"] if each in flags and each + "=false" not in flags]
-    if is_help or "help" in given.operands[:2] or excuses:
+    last = {flag.partition("=")[0].lower(): flag.partition("=")[2] for flag in given.flags}
+    is_excused = any(last[each] not in ("false", "none", UNKNOWN) for each in WORDS["excuses"] if each in last)
+    if is_help or is_excused or "help" in given.operands[:2]:
         return ""
     ours = [effect for effect in row.effects if effect[0] not in RUNS]
     return next((effect[0] for effect in ours if applies(name, effect, given) >= 0), "")
@@ -174,12 +179,12 @@ def applies(name: str, effect: list[str], given: Arguments) -> int:
         elif mark == "~":
             is_met = name in words
         elif mark == "?":
-            is_met = any(UNKNOWN in word for word in given.operands)
+            is_met = any((STAR if "*" in words else UNKNOWN) in word for word in given.operands)
         if not is_met:
             return -1
     at, operands = 0, given.operands
     if verbs and "@" in verbs[0]:
-        return next((place + 1 for place, word in enumerate(operands[:4]) if _is_one(verbs[0], word)), -1)
+        return next((place + 1 for place, word in enumerate(verbs_in(operands)) if _is_one(verbs[0], word)), -1)
     for verb in verbs:
         while at < len(operands) and at in given.unsure and not _is_one(verb, operands[at]):
             at += 1
@@ -195,20 +200,16 @@ def _is_one(alternatives: str, word: str) -> bool:
         head, star, tail = each.partition("*")
         if each == lower or (star and lower.startswith(head) and lower.endswith(tail)):
             return True
-        if each == "@" and is_destroying(lower):
+        if each[:1] == "@" and " " not in word and is_destroying(word, WORDS["severe"] if each == "@@" else ORDERS):
             return True
     return False
 
 
-def is_destroying(word: str, words: tuple[str, ...] = WORDS["severe"] + WORDS["destroying"]) -> bool:
-    return not set(word.replace("_", "-").replace(":", "-").replace(".", "-").split("-")).isdisjoint(words)
+def verbs_in(operands: list[str]) -> list[str]:
+    """The operands that may be verbs: what is made, listed or shown has any name."""
+    words = operands[:5]
+    return words[: next((at for at, word in enumerate(words) if word in WORDS["building"]), len(words))]
 
 
-def unknown_effect(word: str, args: list[str]) -> bool:
-    """Whether a program without a row gets an order to destroy something: `acme buckets delete b`."""
-    if "/" in word or "." in word or not set(args).isdisjoint(WORDS["excuses"]):
-        return False
-    operands = [arg for arg in args[:8] if arg[:1] != "-"]
-    return any(
-        is_destroying(each.lower(), WORDS["severe"]) and len(each) < 30 and "=" not in each for each in operands[:3]
-    )
+def is_destroying(word: str, words: tuple[str, ...] = ORDERS) -> bool:
+    return not words_in(word[:200]).isdisjoint(words)

@@ -16,10 +16,8 @@ class Environment:
     def __init__(self, raw: Any) -> None:
         self.raw = raw
 
-    def get(self, name: str, default: str = "") -> str:
-        value = self.raw.get(name.encode("utf-8", "replace") if system.__name__ == "posix" else name)
-        if value is None:
-            return default
+    def get(self, name: str) -> str:
+        value = self.raw.get(name.encode("utf-8", "replace") if system.__name__ == "posix" else name, "")
         return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
@@ -57,19 +55,18 @@ class Question:
 def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
     """Every rule that stands against a call, with what it is about."""
     command = question.given.get("command")
-    if question.tool == "Bash":
-        if not isinstance(command, str):
-            return [("guard.failed", "Bash without the text of a command", "")]
-        if policy is None and is_harmless(command, (question.root, question.tree)):
-            return []
-    if question.tool == "Bash":
-        from .judge import findings as of_command  # without the module of all other tools
-
-        found = of_command(str(command), question.scope(), policy)
-    else:
+    if question.tool != "Bash":
         from .tools import findings as of_tool
 
         found = of_tool(question.tool, question.given, question.scope(), policy)
+    elif not isinstance(command, str):
+        return [("guard.failed", "Bash without the text of a command", "")]
+    elif policy is None and is_harmless(command, (question.root, question.tree)):
+        return []
+    else:
+        from .judge import findings as of_command  # without the module of all other tools
+
+        found = of_command(command, question.scope(), policy)
     if policy is not None and policy.custom:
         from . import match
 

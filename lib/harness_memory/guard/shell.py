@@ -33,6 +33,7 @@ MAX_VALUES = 24  # of paths that a search hands on
 MAX_LISTED = 1000  # of words that a script lists; what is cut off is UNKNOWN
 MAX_PRODUCT = 200  # of the values of a word
 MAX_BRACED_CHARS = 2000
+_JOINTS = dict.fromkeys(map(ord, "_-:.,/\\\"'`(){}[]"), " ")  # of words in a name
 SPLIT = "\x1f"  # where an unquoted value falls into several words
 
 
@@ -271,6 +272,12 @@ def narrows(pattern: str) -> bool:
     if 0 <= start < end and not set("-!^").isdisjoint(pattern[start:end]):
         pattern = pattern[:start] + pattern[end + 1 :]
     return pattern.strip("*?." + STAR + QUESTION) != ""
+
+
+def words_in(name: str) -> set[str]:
+    """The words of a name in any spelling: `deleteRepo`, `delete_repo`, `delete-repo`."""
+    spaced = [" " + char if char.isupper() and before.islower() else char for before, char in zip(" " + name, name)]
+    return set("".join(spaced).translate(_JOINTS).lower().split())
 
 
 def fits(text: str, pattern: str, separator: str) -> bool:

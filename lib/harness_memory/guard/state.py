@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..base.process import system
 from .calls import Call, fed_words
+from .question import exists
 from .shell import TILDE, UNKNOWN, joined
 
 TYPE_CHECKING = False
@@ -11,14 +11,13 @@ if TYPE_CHECKING:
     from .expand import Shell
 
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
-_MOVERS = ("cd", "pushd", "chdir", "set-location", "popd")
 
 
 def change(shell: Shell, call: Call) -> bool:
     """Whether this call is one of them."""
     name, args = call.program, call.args
     pairs = [(key, value) for key, _, value in [arg.partition("=") for arg in args]]
-    if name in _MOVERS:
+    if name in ("cd", "pushd", "chdir", "set-location", "popd"):
         _move(shell, name, args)
     elif name in DECLARERS:
         shell.variables.update({key: [value] for key, value in pairs if value})
@@ -64,11 +63,6 @@ def _move(shell: Shell, name: str, args: list[str]) -> None:
 def _is_missing(shell: Shell, path: str) -> bool:
     """Whether a folder that can be seen lacks this one, which nothing here makes either."""
     full = shell.trace.home + path[1:] if path[:1] == TILDE else path
-    if UNKNOWN in full or not full.startswith("/") or any(full.startswith(made) for made in shell.trace.made):
-        return False
-    for place, is_seen in ((full.rpartition("/")[0] or "/", False), (full, True)):
-        try:
-            system.lstat(place)
-        except (OSError, ValueError):
-            return is_seen
-    return False
+    is_made = any(full.startswith(made) for made in shell.trace.made)
+    is_known = UNKNOWN not in full and full.startswith("/") and not is_made
+    return is_known and exists(full.rpartition("/")[0] or "/") and not exists(full)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..base.typing import Any, Callable, Iterator, Mapping
 from . import paths
-from .shell import CLOSE, COMMA, OPEN, STAR, TILDE, globbed, plain, unbraced
-from .words import WORDS
+from .shell import CLOSE, COMMA, OPEN, STAR, TILDE, globbed, plain, unbraced, words_in
+from .words import WORDS, holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ _READS = ("Read", "NotebookRead", "LS", "Glob")
 _WRITES = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _PATH_KEYS = ("file_path", "notebook_path")  # LS and Glob, which only show names, have neither
 _RUN_BY_ITSELF = {"path.ci", "path.startup", "path.git-hooks"}
-_UNSURE = ("guard.unreadable", "delete.unknown", "service.delete")
 MAX_DEPTH = 12
 _TOO_DEEP = "\0"
 MAX_VALUES = 250
@@ -62,7 +61,7 @@ def findings(tool: str, given: Mapping[str, Any], scope: Scope, policy: Any) -> 
         found += _content(tool, given, {rule for rule, _, _ in found}, judge)
     elif tool.startswith("mcp__"):
         found += _of_server(tool, given, judge)
-    elif tool == "WebFetch" and any(host in str(given.get("url")) for host in WORDS["metadata-hosts"]):
+    elif tool == "WebFetch" and holds(str(given.get("url")), "metadata-hosts"):
         found.append(("exfil.metadata", tool, str(given["url"])[:200]))
     return found
 
@@ -80,7 +79,7 @@ def _content(tool: str, given: Mapping[str, Any], rules: set[str], judge: Judge)
     for line in dict.fromkeys([line[4:].strip(" |>") if line.startswith("run:") else line for line in lines]):
         is_yaml = ":" in line and " " not in line.partition(":")[0]
         for rule, detail, about in judge(line) if " " in line and line[0] != "#" and not is_yaml else ():
-            if rule not in _UNSURE and not rule.startswith("path."):
+            if rule not in WORDS["minor-rules"] and not rule.startswith("path."):
                 yield rule.rstrip("?") + "?", detail, about
 
 
@@ -88,7 +87,7 @@ def _of_server(tool: str, given: Mapping[str, Any], judge: Judge) -> Iterator[Fi
     """An MCP tool: commands and statements wherever they stand in its arguments, and the verb in its name."""
     from .code import destroys
 
-    names, items = _words_of(tool), list(_items(given))
+    names, items = words_in(tool.rpartition("__")[2]), list(_items(given))
     for text in texts_to_run(given, names):
         yield from judge(text)
     for text in [text for key, value in items if key in WORDS["sql-keys"] for text in _texts(value) if destroys(text)]:
@@ -99,12 +98,6 @@ def _of_server(tool: str, given: Mapping[str, Any], judge: Judge) -> Iterator[Fi
         yield "tool.effect", tool, ""
     if any(key == _TOO_DEEP for key, _ in items):
         yield "guard.failed", tool, "arguments nested too deeply"
-
-
-def _words_of(tool: str) -> set[str]:
-    """The words of a tool's name in any spelling: `deleteRepo`, `delete_repo`, `delete-repo`."""
-    spaced = "".join([" " + char if char.isupper() else char for char in tool.rpartition("__")[2]])
-    return set(spaced.replace("_", " ").replace("-", " ").lower().split())
 
 
 def _items(value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -152,7 +145,7 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     elif tool == "WebFetch":
         yield from ((paths.READ, word) for word in _texts(given.get("url")) if word.startswith("file:"))
     elif tool not in SHELL_TOOLS and tool not in WORDS["talking-tools"]:
-        names = _words_of(tool)
+        names = words_in(tool.rpartition("__")[2])
         writes = paths.WRITE if not names.isdisjoint(WORDS["write-words"]) else paths.READ
         access = paths.DELETE if not names.isdisjoint(WORDS["delete-words"]) else writes
         is_carried = not names.isdisjoint(WORDS["carry-words"])

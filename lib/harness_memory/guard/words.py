@@ -9,3 +9,8 @@ TABLES: dict[str, tuple[str, ...]] = globals().get("TABLES") or {
     name: tuple([word.replace("␣", " ") for word in words]) for name, *words in map(str.split, table(TABLES_FILE))
 }
 WORDS = TABLES
+
+
+def holds(text: str, name: str) -> bool:
+    """Whether a text holds one of the words of a list."""
+    return any(word in text for word in WORDS[name])
