@@ -67,6 +67,8 @@ def inside(folder: str) -> str:
             return folder
         if stat.S_ISLNK(info.st_mode):
             raise Foreign(errno.ELOOP, "is a symbolic link: put the folder itself there", folder)
+        if not stat.S_ISDIR(info.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, "is not a folder: move it away", folder)
         _plain.add(folder)
     return folder
 
