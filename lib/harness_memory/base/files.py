@@ -65,10 +65,8 @@ def inside(folder: str) -> str:
         info = _status(folder)
         if info is None:
             return folder
-        if stat.S_ISLNK(info.st_mode):
-            raise Foreign(errno.ELOOP, "is a symbolic link: put the folder itself there", folder)
         if not stat.S_ISDIR(info.st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, "is not a folder: move it away", folder)
+            raise Foreign(errno.ENOTDIR, "is a link or a file: put the folder itself there", folder)
         _plain.add(folder)
     return folder
 
@@ -99,7 +97,10 @@ def ensure_private(root: str) -> str:
     mode = stat.S_IMODE(os.stat(root).st_mode)
     # A link, or a folder with the sticky bit, may be shared on purpose: `verify` reports its mode.
     if os.name != "nt" and mode & 0o077 and not mode & stat.S_ISVTX and not os.path.islink(root):
-        os.chmod(root, settings.DIR_MODE)
+        try:
+            os.chmod(root, settings.DIR_MODE)
+        except OSError:
+            return ""  # FAT, and drives that give all files to one user
         if not os.stat(root).st_mode & 0o077:  # exFAT has no modes
             return "other users could read the memory folder: %s: its mode was %04o. It is private now" % (root, mode)
     return ""

@@ -49,9 +49,8 @@ def places(text: str, rows: Iterable[tuple[str, str, str]]) -> Iterator[Span]:
                 continue
             secret = text[first:last]
             is_harmless = secret.replace("_", "").isalpha() and secret.islower() and (len(secret) < 7 or "_" in secret)
-            is_harmless = (
-                is_harmless or stands_in(secret) or text[max(0, first - 80) : first].rpartition("/")[2] == secret + ":"
-            )
+            is_user = text[max(0, first - 80) : first].rpartition("/")[2] == secret + ":"
+            is_harmless = is_harmless or is_user or stands_in(secret)
             if kind == "cookie":  # `sid=abcdef123456` opens something, `theme=dark` does not
                 values = [part.partition("=")[2] for part in secret.split(";") if " " not in part.strip()]
                 is_harmless = not any(len(value) >= 10 and _digits(value) > 1 for value in values)
@@ -105,9 +104,8 @@ def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     while names < len(parts) and parts[names].islower() and (parts[names].isalpha() or len(parts[names]) < 5):
         names += 1
     name, body, longest = parts[0], "_".join(parts[names:]), max(parts, key=len)
-    is_named = (
-        names > 0 and name.isalpha() and len(name) > 1 and name not in TABLES["ids"] and bool(longest.strip(_HEX))
-    )
+    is_name = name.isalpha() and len(name) > 1 and name not in TABLES["ids"]
+    is_named = names > 0 and is_name and bool(longest.strip(_HEX))
     if sum(_is_random(part, 14) for part in word.split(".")) > 1 and word.count("-") * 10 < len(word):
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
     elif is_named and text[end : end + 1] not in ("/", "+", "=") and _is_random(longest, 12) and _is_random(body, 28):
@@ -264,9 +262,8 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
 
 def _is_random(value: str, least: int) -> bool:
     """Whether digits and letters alternate as in no name, date or path; a UUID is no secret by itself."""
-    is_word = least <= len(value) <= _CODE_MAX_CHARS and _TOKEN_CHARS.issuperset(
-        value.replace("~", "").replace("%", "")
-    )
+    bare = value.replace("~", "").replace("%", "")
+    is_word = least <= len(value) <= _CODE_MAX_CHARS and _TOKEN_CHARS.issuperset(bare)
     is_word = is_word and sum(c.isalpha() for c in value) * 8 >= len(value)  # no date, no number
     fifths = 2 if value.strip(_HEX) or len(value) < 24 else 1  # in hexadecimal, digits stand together more often
     return is_word and _surprises(value) * 5 >= len(value) * fifths and not (value.count("-") == 4 and len(value) == 36)
