@@ -125,8 +125,11 @@ class Bundle:
 
 def _extension(name: str) -> "Any":
     """A compiled module of Python's own, found without reading folders."""
+    machinery = __import__("_imp")
+    if machinery.is_builtin(name) or machinery.is_frozen(name):
+        return None
     folder = next((folder for folder in sys.path if folder.endswith("lib-dynload")), "")
-    path = "%s/%s%s" % (folder, name, __import__("_imp").extension_suffixes()[0])
+    path = "%s/%s%s" % (folder, name, machinery.extension_suffixes()[0])
     try:
         system.stat(path)
     except OSError:
@@ -136,10 +139,18 @@ def _extension(name: str) -> "Any":
 
 
 def _compiled(name: str) -> "Tuple[str, str, Any, Any]":
+    """Without the annotations of functions, which nobody reads here."""
+    import ast
+
     path, future = str(sys.modules[name].__file__), __import__("__future__").annotations.compiler_flag
     with open(path, "rb") as file:
-        text = file.read().replace(b"from __future__ import annotations\n", b"\n", 1)
-    code = compile(text, path, "exec", future, True, optimize=2)
+        tree = ast.parse(file.read().replace(b"from __future__ import annotations\n", b"\n", 1))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef):
+            node.returns = None
+    code = compile(tree, path, "exec", future, True, optimize=2)
     return name, path[len(_LIB) :], code, getattr(sys.modules[name], "TABLES", None)
 
 

@@ -1,11 +1,13 @@
 """What hooks use of `os`, which takes a tenth of their time to load: `bundle` puts this in its place, on POSIX."""
 
+import _stat
 import io
 import posix
 import sys
 from posix import *  # noqa: F403
 
 sys.modules.setdefault("os", sys.modules[__name__])
+sys.modules.setdefault("stat", _stat)  # the same names without a file of Python that repeats them
 import posixpath as path  # noqa: E402  (which imports `os`)
 
 TYPE_CHECKING = False
