@@ -25,8 +25,7 @@ class Bundle:
     The file holds an index `{name: (sources, their times and sizes, place, size)}` and at each place what that import
     loads, in the order of completion: `(name, source, code, TABLES)`; a module may have read `TABLES` from its
     `TABLES_FILE`. Such a group counts while its sources are the same; the ordinary import finds the others, and `save`
-    adds them. Those of the runner and of the hook's handler are loaded at
-    once, without the import system.
+    adds them. Those of the runner and of the hook's handler are loaded at once, without the import system.
     """
 
     def __init__(self, hook: str, handler: str = "") -> None:
@@ -69,13 +68,11 @@ class Bundle:
         modules = self._read(place, size) if size and _statuses(sources) == statuses else None
         loaded = sys.modules
         for name, source, code, tables in modules or ():
-            if name in loaded:
-                continue
             parent, _, child = name.rpartition(".")
             if parent and parent not in loaded:
                 __import__(parent)  # in another group, which may load this one too
-                if name in loaded:
-                    continue
+            if name in loaded:
+                continue
             module: Any = type(sys)(name)
             module.__file__, module.__package__, module.TABLES = _LIB + source, parent, tables
             if source.endswith("__init__.py"):
@@ -126,12 +123,11 @@ class Bundle:
 def _extension(name: str) -> "Any":
     """A compiled module of Python's own, found without reading folders."""
     machinery = __import__("_imp")
-    if machinery.is_builtin(name) or machinery.is_frozen(name):
-        return None
     folder = next((folder for folder in sys.path if folder.endswith("lib-dynload")), "")
     path = "%s/%s%s" % (folder, name, machinery.extension_suffixes()[0])
     try:
-        system.stat(path)
+        if machinery.is_builtin(name) or machinery.is_frozen(name) or not system.stat(path):
+            return None
     except OSError:
         return None
     loader = sys.modules["_frozen_importlib_external"].ExtensionFileLoader(name, path)
@@ -139,17 +135,14 @@ def _extension(name: str) -> "Any":
 
 
 def _compiled(name: str) -> "Tuple[str, str, Any, Any]":
-    """Without the annotations of functions, which nobody reads here."""
-    import ast
+    import ast  # to leave out the annotations of functions, which nothing reads here
 
     path, future = str(sys.modules[name].__file__), __import__("__future__").annotations.compiler_flag
     with open(path, "rb") as file:
         tree = ast.parse(file.read().replace(b"from __future__ import annotations\n", b"\n", 1))
     for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        elif isinstance(node, ast.FunctionDef):
-            node.returns = None
+        if isinstance(node, (ast.arg, ast.FunctionDef)):
+            node.annotation = node.returns = None  # type: ignore[union-attr]
     code = compile(tree, path, "exec", future, True, optimize=2)
     return name, path[len(_LIB) :], code, getattr(sys.modules[name], "TABLES", None)
 

@@ -38,17 +38,12 @@ def is_news(root: str, about: str, session_id: str) -> bool:
     return b"\n" + key_of(about) in known and b"\n" + key_of(about, session_id) not in known
 
 
-def learn(root: str, paths: list[str], failed: list[str]) -> None:
-    """Files that sessions changed, and commands that failed before another worked; the oldest first."""
-    about = [*("$ " + " ".join(command.split()) for command in failed), *paths]
-    add(root, [*dict.fromkeys(map(key_of, about))][-_MAX_BYTES // 32 :])  # of a whole memory the newest
-
-
 def add(root: str, keys: list[bytes]) -> None:
+    """Add lines, of a whole memory the newest; the oldest come first."""
     from . import files
 
     known = contents(root + FILE, 2 * _MAX_BYTES)
-    lines = b"".join([key for key in keys if b"\n" + key not in b"\n" + known])
+    lines = b"".join([key for key in keys[-_MAX_BYTES // 32 :] if b"\n" + key not in b"\n" + known])
     if len(known) > _MAX_BYTES:
         files.write(root + FILE, known[_MAX_BYTES // 2 :].partition(b"\n")[2] + lines)
     elif lines:

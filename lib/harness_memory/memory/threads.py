@@ -18,7 +18,6 @@ from __future__ import annotations
 import marshal
 import os
 from _imp import source_hash  # SipHash, as for checked .pyc files: `zlib` would load a library
-from _operator import itemgetter  # built in, where `operator` would be loaded from a file
 
 from ..base import files, jsontext, known, settings
 from ..base.text import cut, hexdigest, one_line
@@ -33,7 +32,7 @@ SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": 
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
 _FORMAT, _HEAD_BYTES = 10, 12  # a chunk's hash and length
-tasks_of, left_of = itemgetter(8), itemgetter(11, 12)  # of a row; the latter waits for review
+TASKS, RULES, KEYS = 8, 11, 12  # places in a row; the last two wait for review
 
 
 class Row(tuple):  # type: ignore[type-arg]
@@ -41,8 +40,9 @@ class Row(tuple):  # type: ignore[type-arg]
 
     # Mostly bytes, and read in C: to decode or assign every value would cost a Stop more than all its other work.
     __slots__ = ()
-    name, id, ended, status, title, text, stamp = (property(itemgetter(at)) for at in range(7))
-    own_title, tasks, closes, steps, rules, keys, line = (property(itemgetter(at)) for at in range(7, 14))
+    _columns = [property(lambda row, at=at: row[at]) for at in range(14)]  # type: ignore[misc]
+    name, id, ended, status, title, text, stamp = _columns[:7]
+    own_title, tasks, closes, steps, rules, keys, line = _columns[7:]
     last_activity = finished = ended  # of the thread of this session alone, if it is closed
     is_open, is_work = False, property(lambda row: row[3] != IDLE)
 
@@ -111,7 +111,7 @@ def chained(project_dir: str, rows: list[Row]) -> list[Thread | Row]:
     """The threads of these episodes, newest first; a closed one of one session is the row itself, as nearly all are."""
     chains: dict[str, list[Row]] = {}
     done: dict[bytes, str] = {}  # when a session last said that it has done a step
-    rows = sorted(rows, key=itemgetter(2, 1, 0), reverse=True)  # by `ended`, thread and name
+    rows = sorted(rows, key=lambda row: (row[2], row[1], row[0]), reverse=True)  # by `ended`, thread and name
     for row in rows:
         chains.setdefault(row[1], []).append(row)
         for step in row[9].split() if row[9] else ():
@@ -153,8 +153,7 @@ def load_cache(project_dir: str) -> dict[str, Row]:
         body = data[_HEAD_BYTES : _HEAD_BYTES + int.from_bytes(data[8:_HEAD_BYTES], "big")]
         if data[:8] != source_hash(_FORMAT, body):
             return {}  # another format, or damaged
-        chunk = marshal.loads(body)
-        rows.update(zip(map(itemgetter(0), chunk), map(Row, chunk)))
+        rows.update([(row[0], Row(row)) for row in marshal.loads(body)])
         data = data[_HEAD_BYTES + len(body) :]
     return rows
 
@@ -176,7 +175,7 @@ def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> Non
 
 def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", written: Any = None) -> list[Row]:
     """The row of each readable episode, oldest first; see `views.refresh` for `changed` and `written`."""
-    rows, paths, failed = [], [], []
+    rows, about = [], []
     for name in files.names(os.path.join(project_dir, settings.EPISODES_DIR)):
         row = cached.get(name)
         if row is None and not is_episode_name(name):
@@ -191,13 +190,13 @@ def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", writt
                 value = (written if name == changed else None) or episode.load(project_dir, name)
                 row = _row(name, stamp, value) if value else None
                 if value:
-                    paths += value["files_changed"]
-                    failed += [fix["failed"] for fix in value["commands_failed_then_fixed"]]
+                    failed = ["$ " + " ".join(fix["failed"].split()) for fix in value["commands_failed_then_fixed"]]
+                    about += [*failed, *value["files_changed"]]
         if row:
             rows.append(row)
-    if paths or failed:
+    if about:
         try:
-            known.learn(os.path.dirname(project_dir), paths, failed)
+            known.add(os.path.dirname(project_dir), [*dict.fromkeys(map(known.key_of, about))])
         except OSError:
             pass  # nothing can be written here
     return rows
