@@ -192,16 +192,16 @@ def test_orphan_goes_to_the_session_that_was_running(life: Life, client: support
         assert second.episode["source"] == "transcript"
 
 
-@pytest.mark.parametrize("is_over", [False, True])
-def test_claim_left_by_a_killed_process_is_completed(life: Life, is_over: bool) -> None:
+@pytest.mark.parametrize("is_dead", [False, True])
+def test_claim_left_by_a_killed_process_is_completed(life: Life, client: support.Client, is_dead: bool) -> None:
     life.start()
     life.turn("one", "One done.")
-    if is_over:
-        life.end()
     claimed = "completion-checkpoint.json.%s.%d.claimed" % (life.meta["session_id"], time.time_ns())
     life.checkpoint(NESTED, claimed, is_shown=False)
-    if is_over:
-        life.another().start()
+    if is_dead:
+        client.kill()
+        with support.Client() as other:
+            Life(life.home, life.cwd, pid=other.pid).start()
     else:
         life.turn("two", "Two done.")
     assert (life.episode["what_was_done"], waiting(life)) == ("Fixed the race.", [])

@@ -127,6 +127,7 @@ def test_text_goes_with_its_sentence_and_the_rest_stays(world: World, client: su
     world.memory("remember", "Zanzibar pays late", "Invoices go out on Fridays", "--topic", "billing")
     world.memory("remember", "Greets the Zanzibar team in Swahili", "--scope", "user")
     life = lived(world, client, "Write to Zanzibar. Keep it short", ANSWER, "letter.md")
+    life.end()
     names = {Path(each["file"]).name for each in world.json("forget", "--text", "zanzibar")["files"]}
     assert {"briefing.md", "briefing.md.1", "melt.md", "billing.md", "capture.json", "META.yaml", "summary.md"} <= names
     assert world.memory("forget", "--text", "zanzibar", "--yes").code == 0

@@ -16,7 +16,7 @@ from harness_memory.base import clock
 from harness_memory.base import files as store
 from harness_memory.memory import archive
 from harness_memory.project import identity
-from harness_memory.session import capture, episode, record, sessions
+from harness_memory.session import capture, episode, life, record, sessions, summary
 
 DAY = 86400
 
@@ -36,7 +36,7 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     """A session that ended so many days ago, as the hooks leave it; its short id."""
     at, memory = time.time() - days * DAY - 60, str(world.project)
     claude_id = "%08x-0000-4000-8000-%012x" % (int(days * 1000) + number, number)
-    session = sessions.open_session(memory, claude_id, at, "project")
+    session = life.open_session(memory, claude_id, at, "project")
     state = capture.Capture()
     state.asks, state.answer, state.turn, state.root = [["", name]], name + ": done.", "answered", "r" + name
     state.ended, state.todos = clock.iso(at + 60), {"1": [remains, "pending"]} if remains else {}
@@ -44,7 +44,7 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     session.meta.update(status="COMPLETED", ended=state.ended, summary=value["what_was_done"])
     capture.save(session.dir, state)
     store.write(os.path.join(session.artifacts, "output.txt"), b"an output\n")
-    store.write(os.path.join(session.dir, "summary.md"), episode.summary_page(value).encode())
+    store.write(os.path.join(session.dir, "summary.md"), summary.render(value).encode())
     session.save()
     support.publish(memory, session.episode_name, episode.render(value))
     return session.id
@@ -121,7 +121,7 @@ def test_running_session_is_neither_pruned_nor_archived(world: World) -> None:
     session = sessions.load(str(next(world.project.glob("WORK/*/" + mine))))
     assert session
     project = identity.locate(str(world.root), str(world.repo), str(world.repo))
-    sessions.activate(project, session, {}, str(world.repo), {})
+    life.activate(project, session, {}, str(world.repo), {})
     assert world.json("prune")[0]["archived"] == 0
     assert world.json("archive", "--before", before(20))["sessions"] == 0
     assert "artifacts" in work(world)[mine]

@@ -12,7 +12,7 @@ import pytest
 import support
 from life import Life
 
-from harness_memory.session import liveness
+from harness_memory.session.life import client_process, is_alive
 
 
 def start_another(life: Life) -> None:
@@ -92,7 +92,7 @@ def test_dead_session_of_another_work_tree_keeps_its_paths(life: Life, tmp_path:
 
 
 def test_process_is_known_by_more_than_its_number() -> None:
-    me = liveness.client_process(os.getpid())
+    me = client_process(os.getpid())
     if "start" not in me:
         pytest.skip("this platform does not say when a process began")
     namespace = me["boot"].partition(":")[2]
@@ -104,7 +104,7 @@ def test_process_is_known_by_more_than_its_number() -> None:
         ({"host": "another"}, None),
         ({"pid": 0}, None),
     ]
-    assert [liveness.is_alive({**me, **change}) for change, _ in changes] == [answer for _, answer in changes]
+    assert [is_alive({**me, **change}) for change, _ in changes] == [answer for _, answer in changes]
 
 
 def test_without_a_pid_from_the_client_the_nearest_ancestor_counts(life: Life) -> None:

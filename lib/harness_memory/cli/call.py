@@ -18,7 +18,7 @@ from ..memory.records import Record
 from ..notes.note import Note, parse, slug_of
 from ..notes.shelf import Shelf, archived_slug, read_all, shelves
 from ..project import Project, identity, relative_path
-from ..session import liveness, sessions
+from ..session import life, sessions
 from . import output
 from .output import Fields, Refusal
 
@@ -196,7 +196,7 @@ class Call(argparse.Namespace):
     def running(self, word: str | None) -> str:
         """Claude's id of the session to write to: by name, else the present, else the only one that runs here."""
         markers = sessions.live_markers(self.dir)
-        live = [str(each["claude_session"]) for each in markers if liveness.is_alive(each["process"]) is not False]
+        live = [str(each["claude_session"]) for each in markers if life.is_alive(each["process"]) is not False]
         if word:
             ids = {self.caller, *live, *(record.claude_id for record in self.records if record.meta)}
             return str(one(word, ids - {""}, lambda id: (id,), "session", "list"))

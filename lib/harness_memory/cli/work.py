@@ -16,7 +16,7 @@ from ..memory.tasks import Task
 from ..memory.threads import Thread
 from ..project import Context, identity
 from ..session import checkpoint as checkpoints
-from ..session import liveness, record, sessions
+from ..session import life, record, sessions
 from ..session.sessions import Session
 from . import instant
 from .call import Call, one, project_name
@@ -192,14 +192,14 @@ def _record(call: Call, value: Fields) -> tuple[str, Session]:
     context = Context(call.root, project.dir, project.root, project.remote, ends, (directory,))
     try:
         with sessions.lock(project.dir, claude_id, settings.LOCK_WAIT_SECONDS, is_needed=True):
-            session = sessions.open_session(project.dir, claude_id, now, project.name)
+            session = life.open_session(project.dir, claude_id, now, project.name)
             is_over = not session.is_new and not sessions.read_marker(project.dir, claude_id)
             if session.is_new:
                 identity.record(project, session.started)
                 # Our ancestors are its process only when we run inside it.
-                process = liveness.client_process(0) if call.caller == claude_id else {}
+                process = life.client_process(0) if call.caller == claude_id else {}
                 branch = brief(project.branch, settings.NAME_CHARS)
-                sessions.activate(project, session, process, directory, {}, branch=branch)
+                life.activate(project, session, process, directory, {}, branch=branch)
             name = checkpoints.save(session.artifacts, value, now)
             is_active = session.meta["status"] == settings.ACTIVE
             if record.update(context, session, now=now if is_active else 0.0, is_over=is_over).is_changed:

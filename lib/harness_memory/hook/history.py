@@ -23,7 +23,7 @@ _WHY_CHARS, _WORDS_MIN = 240, 4
 def tell(run: Run, session: Session) -> dict[str, Any] | None:
     """The line that matters for this call, once a session."""
     event = run.event
-    about = known.subject(event.tool_name, {"file_path": event.path, "command": event.command})
+    about = known.subject(event.text("tool_name"), {"file_path": event.path, "command": event.command})
     if not known.is_news(run.store_root, about, event.session_id):
         return None
     known.add(run.store_root, [known.key_of(about, event.session_id)])

@@ -14,7 +14,7 @@ import time
 from ..base import files, jsontext, settings
 from ..base.pinned import pin
 from ..base.process import BadPayload, attempt, leave, read_payload, watch
-from ..base.text import brief, brief_of, clean, identifier
+from ..base.text import brief, brief_of, clean
 from ..base.typing import Any, Callable, Mapping, Sequence
 from ..project import Context, Project
 from ..session import sessions
@@ -25,34 +25,29 @@ class Event:
     """What the client sends, checked. Nothing here is a path before `safe_id` or `locate` has checked it."""
 
     def __init__(self, name: str, payload: Mapping[str, Any], env: Mapping[str, str]) -> None:
-        def text(key: str, limit: int = settings.NAME_CHARS) -> str:
-            return clean(payload.get(key), limit)
-
-        self.name = name
-        self.session_id = text("session_id", 1000) or clean(env.get(settings.ENV_SESSION_ID), 1000)
+        self.name, self.payload = name, payload
+        self.session_id = self.text("session_id", 1000) or clean(env.get(settings.ENV_SESSION_ID), 1000)
         if not self.session_id:
             raise BadPayload("the payload has no session_id")
-        self.cwd = _path(payload.get("cwd"))
-        self.transcript_path = _path(payload.get("transcript_path"))
-        self.agent_id, self.source, self.tool_name = text("agent_id"), text("source"), text("tool_name")
-        labels = [payload.get(key) for key in ("agent_type", "reason", "model", "session_title")]
-        self.agent_type, self.reason, self.model, self.title = (brief_of(each, settings.NAME_CHARS) for each in labels)
-        self.prompt_id = identifier(payload.get("prompt_id"))
-        self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS) or text("error", settings.TEXT_FIELD_MAX_CHARS)
-        self.is_interrupt = payload.get("is_interrupt") is True
-        self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
+        self.cwd, self.transcript_path = _path(payload.get("cwd")), _path(payload.get("transcript_path"))
+        self.agent_id, self.source = self.text("agent_id"), self.text("source")
+        most = settings.TEXT_FIELD_MAX_CHARS
+        self.prompt = self.text("prompt", most) or self.text("error", most)
         tool_input = payload["tool_input"] if isinstance(payload.get("tool_input"), dict) else {}
         self.skill = clean(tool_input.get("skill"), settings.NAME_CHARS)
-        self.command = clean(tool_input.get("command"), settings.TEXT_FIELD_MAX_CHARS)
+        self.command = clean(tool_input.get("command"), most)
         self.path = _path(tool_input.get("file_path") or tool_input.get("notebook_path"))
-        self.is_blocked = payload.get("stop_hook_active") is True  # this Stop follows one that was blocked
-        silent = payload.get("seconds_since_last_response")
-        self.silent_seconds = float(silent) if isinstance(silent, (int, float)) and abs(silent) < 1e12 else 0.0
         self.launch_dir = _path(env.get(settings.ENV_PROJECT_DIR))
         self.channel = clean(env.get(settings.ENV_ENTRYPOINT), 40)
         self.is_attended = env.get(settings.ENV_ATTENDED) != "0" and self.channel != "sdk-cli"
         pid = env.get(settings.ENV_CLIENT_PID, "")
         self.client_pid = int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 10 else 0
+
+    def text(self, key: str, limit: int = settings.NAME_CHARS) -> str:
+        return clean(self.payload.get(key), limit)
+
+    def label(self, key: str) -> str:
+        return brief_of(self.payload.get(key), settings.NAME_CHARS)
 
 
 def _path(value: object) -> str:
@@ -63,7 +58,7 @@ def _path(value: object) -> str:
 class Run(Context):
     """An event in its project. `with run as session:` opens the session under its lock, or raises Busy."""
 
-    __slots__ = ("_lock", "_marker", "event", "launch", "now", "project", "rules")
+    __slots__ = ("_marker", "event", "launch", "lock", "now", "project", "rules")
 
     def __init__(self, event: Event, store_root: str, ends: float, rules: Sequence[dict[str, Any]]) -> None:
         self.event, self.now, self.rules = event, time.time(), rules  # of notes, met by a tool call
@@ -80,34 +75,33 @@ class Run(Context):
             self.project = project = identity.locate(store_root, event.launch_dir, event.cwd)
         # Reading must leave time for writing.
         super().__init__(store_root, project.dir, project.root, project.remote, ends - 0.5, (self.launch,))
-        self._lock = sessions.lock(project.dir, event.session_id, self.patience(), is_needed=True)
+        self.lock = sessions.lock(project.dir, event.session_id, self.patience(), is_needed=True)
 
     def __enter__(self) -> Session:
-        self._lock.__enter__()
+        self.lock.__enter__()
         claude_id, project = self.event.session_id, self.project
         session = sessions.at_marker(project.dir, self._marker)
-        session = session or sessions.open_session(project.dir, claude_id, self.now, project.name)
+        if not session:
+            from ..session import life
+
+            session = life.open_session(project.dir, claude_id, self.now, project.name)
         project.branch = project.branch or str(session.meta.get("branch") or "")
         return session
 
     def __exit__(self, *exc: object) -> None:
-        self._lock.__exit__(*exc)
+        self.lock.__exit__(*exc)
 
     def activate(self, session: Session, process: dict[str, Any] | None = None) -> None:
         """Make the session ACTIVE, run by `process`, else as marked before while the client's number is the same."""
+        from ..session import life
+
         event, marker = self.event, self._marker or sessions.read_marker(self.project_dir, session.claude_id)
         process = process or marker.get("process") or {}
         if not process or event.client_pid not in (0, process.get("pid")):
-            from ..session import liveness
-
-            process = liveness.client_process(event.client_pid)
-        branch = brief(self.project.branch, settings.NAME_CHARS)
-        facts = {"transcript": event.transcript_path, "branch": branch, "model": event.model, "channel": event.channel}
-        sessions.activate(self.project, session, process, self.launch, marker, **facts)
-
-    def close(self, session: Session) -> None:
-        sessions.close(self.project_dir, session)
-        self._lock.discard()
+            process = life.client_process(event.client_pid)
+        branch, model = brief(self.project.branch, settings.NAME_CHARS), event.label("model")
+        facts = {"transcript": event.transcript_path, "branch": branch, "model": model, "channel": event.channel}
+        life.activate(self.project, session, process, self.launch, marker, **facts)
 
     def patience(self) -> float:
         return min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2))
@@ -145,10 +139,9 @@ def run(name: str, handler: str, finish: Callable[[], None]) -> None:
 
 def trigger(payload: dict[str, Any], rules: list[dict[str, Any]]) -> bytes:
     """The reply to a tool call that is already read, and `rules` of notes that it met; a failure leaves a stamp."""
-    root = files.root_from(os.environ)
+    root, ends = files.root_from(os.environ), time.monotonic() + settings.GUARD_DEADLINE_SECONDS
     files.confine(root)
     try:
-        ends = time.monotonic() + settings.GUARD_DEADLINE_SECONDS
         return _reply("PreToolUse", "trigger", root, ends, payload, rules)
     except Exception as error:  # noqa: BLE001  (the failure policy of every hook)
         _stamp(root, "PreToolUse", error)

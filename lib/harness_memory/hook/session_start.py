@@ -11,14 +11,13 @@ from ..inject import sections
 from ..inject.injection import Receipt, compose, load_receipt
 from ..memory import briefing, housekeeping
 from ..project import identity, relative_path
-from ..session import liveness, sessions
+from ..session import life, sessions
 from ..session.sessions import Session
 from .runner import Run
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    event = run.event
-    options = config.load(run.store_root)
+    event, options = run.event, config.load(run.store_root)
     is_refused = run.project.identity.startswith("remote#") and not os.path.isdir(run.project_dir)
     identity.record(run.project, clock.iso(run.now))
     for name in (settings.EPISODES_DIR, settings.LEARNING_DIR):  # what is refused below them is said at once
@@ -28,7 +27,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     is_fork = event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
     with run as session:
         # A start is a new process: a recycled pid must not pass for the one marked before.
-        client = liveness.client_process(event.client_pid)
+        client = life.client_process(event.client_pid)
         if session.is_new or not is_compacted:
             run.activate(session, client)
         if session.is_new and is_fork:
@@ -140,7 +139,8 @@ def _receipt_of_fork(run: Run) -> Receipt | None:
     """What the parent of a fork was given: the session whose transcript ended when the client says it fell silent."""
     from ..session import capture
 
-    ended = run.now - run.event.silent_seconds
+    silent = run.event.payload.get("seconds_since_last_response")
+    ended = run.now - (silent if isinstance(silent, (int, float)) and abs(silent) < 1e12 else 0.0)
     directories = sessions.all_directories(run.project_dir)[-50:]
     distances = [(abs(ended - (capture.load(directory).last or 0.0)), directory) for directory in directories]
     distance, parent = min(distances, default=(ended, ""))

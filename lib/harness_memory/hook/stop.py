@@ -30,9 +30,10 @@ def handle(run: Run) -> str | dict[str, Any] | None:
         session.meta["transcript"] = event.transcript_path or session.meta.get("transcript")
         if not is_pause:
             ended = max(session.started, clock.iso(run.now))
-            session.meta.update(status=settings.COMPLETED, ended=ended, reason=event.reason or None)
-        message, now = event.last_message, run.now if event.name == "Stop" else 0.0
-        state = record.update(run, session, message=message, title=event.title, now=now, is_over=is_over)
+            session.meta.update(status=settings.COMPLETED, ended=ended, reason=event.label("reason") or None)
+        message = event.text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
+        title, now = event.label("session_title"), run.now if event.name == "Stop" else 0.0
+        state = record.update(run, session, message=message, title=title, now=now, is_over=is_over)
         is_cut_off = state.turn in (INTERRUPTED, FAILED)
         if not is_pause and (is_cut_off or (is_over and state.turn != ANSWERED and not state.checkpoints)):
             session.meta.update(status=settings.ABANDONED, reason=state.turn if is_cut_off else "unanswered")
@@ -49,5 +50,8 @@ def handle(run: Run) -> str | dict[str, Any] | None:
 
             step = trigger.check_steps(run, session, state)
         if is_over and state.is_whole:
-            run.close(session)  # else its marker stays, and the next SessionStart finishes this
+            from ..session import life
+
+            life.close(run.project_dir, session)  # else its marker stays, and the next SessionStart finishes this
+            run.lock.discard()
     return {"decision": "block", "reason": step} if step else _KEEP if is_pause else None

@@ -17,5 +17,6 @@ def handle(run: Run) -> dict[str, Any] | None:
         injected = load_receipt(session.dir)
         injection = compose(parts, 1600, run.project.name, injected.nonce)  # about 400 tokens
         if not session.is_new:
-            injected.record(session.dir, injection, run.event.name, "subagent " + run.event.agent_type, run.now)
+            why = "subagent " + run.event.label("agent_type")
+            injected.record(session.dir, injection, run.event.name, why, run.now)
     return run.reply(injection.text)

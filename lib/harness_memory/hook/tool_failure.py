@@ -10,4 +10,5 @@ from .runner import Run
 
 def handle(run: Run) -> dict[str, Any] | None:
     with run as session:
-        return None if session.is_new or run.event.is_interrupt else recall.begin(run, session, Capture())
+        is_interrupt = run.event.payload.get("is_interrupt") is True
+        return None if session.is_new or is_interrupt else recall.begin(run, session, Capture())

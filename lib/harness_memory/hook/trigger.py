@@ -13,7 +13,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     with run as session:
         if session.is_new:
             return None
-        if run.event.tool_name == "Skill":
+        if run.event.text("tool_name") == "Skill":
             return begin_skill(run, session, run.event.skill)
         from . import history
 
@@ -76,13 +76,14 @@ def check_steps(run: Run, session: Session, state: Capture) -> str:
         return ""
     from ..memory import review
 
+    is_blocked = run.event.payload.get("stop_hook_active") is True  # this Stop follows one that was blocked
     wanted, before = [""], dict(state.steps)
     for rule in steps:
         changed = max(_last(run, state, pattern) for pattern in rule["after"])
         done = min(_last(run, state, pattern) for pattern in rule["require"])
         what, number = ("followed", done) if done > changed else ("required", changed)
         is_known = state.steps.get(rule["note"]) == "%s %d" % (what, number)
-        if not changed or is_known or (run.event.is_blocked and done < changed):
+        if not changed or is_known or (done < changed and is_blocked):
             continue
         state.steps[rule["note"]] = "%s %d" % (what, number)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..base import settings
+from ..base.text import identifier
 from ..base.typing import Any
 from ..session import capture
 from .runner import Run
@@ -13,11 +14,8 @@ def handle(run: Run) -> dict[str, Any] | None:
     with run as session:
         run.activate(session)
         state = capture.load(session.dir, is_owner=True)
-        is_set_back = state.since > run.now + 60
-        if is_set_back:
-            state.since = run.now  # what is said from now on is the session's own
         owed, state.owed = state.owed, []
-        if state.announce(run.event.prompt_id, prompt, run.now) or is_set_back or owed:
+        if state.announce(identifier(run.event.payload.get("prompt_id")), prompt, run.now) or owed:
             capture.save(session.dir, state)
         if owed:  # steps that the user's notes require, and that the last turn left out
             from ..base import neutral

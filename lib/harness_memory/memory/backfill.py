@@ -16,7 +16,7 @@ from typing import Any
 
 from ..base import clock, config, files, jsontext, settings, shape
 from ..project import Context, Project, identity
-from ..session import capture, episode, record, sessions, tombstones
+from ..session import capture, episode, life, record, sessions, tombstones
 from . import archive
 
 PROJECTS_DIR = "projects"
@@ -111,7 +111,7 @@ class Backfill:
             return FORGOTTEN
         if sessions.read_marker(project.dir, source.session_id):
             return LIVE
-        session = sessions.open_session(project.dir, source.session_id, source.started, project.name)
+        session = life.open_session(project.dir, source.session_id, source.started, project.name)
         value, problem = files.read_json(episode.path_of(project.dir, session.episode_name), episode.SPEC)
         is_retired = session.claude_id in self.archived[project.dir] or (self.is_deleting and not session.is_new)
         if value or "newer version" in problem or (is_retired and not problem):
@@ -139,7 +139,7 @@ class Backfill:
             inherited = {entry.get("uuid") for entry in _entries(parent)}
             own = (entry for entry in _entries(source.path) if entry.get("uuid") not in inherited)
             since = clock.parse(next(own, {}).get("timestamp")) or 0.0
-        session = sessions.open_session(project.dir, source.session_id, since or source.started, project.name)
+        session = life.open_session(project.dir, source.session_id, since or source.started, project.name)
         if session.is_new:
             session.meta.update(transcript=source.path, channel=source.channel, pid=None)
             session.meta.update(status=settings.COMPLETED, reason=REASON)

@@ -16,9 +16,9 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     context.ends = min(context.ends, time.monotonic() + 1.0)
     live, own = os.path.split(sessions.marker_path(context.project_dir, claude_id))
-    listed, claims = files.names(live), [p for p in context.checkpoints() if p.endswith(settings.CLAIM_SUFFIX)]
+    listed = files.names(live)
     others = [name for name in listed if name.endswith(".json") and name != own]
-    if (others or claims) and not config.problems:  # a limit that is not what the person meant ends nothing
+    if others and not config.problems:  # a limit that is not what the person meant ends nothing
         with health.noted(context.store_root, "housekeeping"):
             from ..session import sweep
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base import clock, files, settings
 from ..base.text import first_sentence
-from ..session import capture, episode, liveness, sessions
+from ..session import capture, episode, life, sessions
 
 _FILES = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
 
@@ -44,7 +44,7 @@ class Record:
 
     @cached_property
     def is_dead(self) -> bool:
-        return bool(self.marker) and liveness.is_alive(self.marker["process"]) is False
+        return bool(self.marker) and life.is_alive(self.marker["process"]) is False
 
     @property
     def claude_id(self) -> str:

@@ -40,7 +40,7 @@ class Row(tuple):  # type: ignore[type-arg]
 
     # Mostly bytes, and read in C: to decode or assign every value would cost a Stop more than all its other work.
     __slots__ = ()
-    _columns = [property(lambda row, at=at: row[at]) for at in range(14)]  # type: ignore[misc]
+    _columns = (*(property(lambda row, at=at: row[at]) for at in range(14)),)  # type: ignore[misc]
     name, id, ended, status, title, text, stamp = _columns[:7]
     own_title, tasks, closes, steps, rules, keys, line = _columns[7:]
     last_activity = finished = ended  # of the thread of this session alone, if it is closed

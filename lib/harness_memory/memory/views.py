@@ -88,7 +88,7 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     """The text of each task that the episodes change, and of each view, by path."""
     texts: dict[str, bytes] = {}
     tasks: list[Task] = []
-    if any([row[threads.TASKS] for row in rows]) or files.exists(os.path.join(project_dir, _TASKS_PATH)):
+    if any(row[threads.TASKS] for row in rows) or files.exists(os.path.join(project_dir, _TASKS_PATH)):
         from .tasks import load
 
         for path, task in load(project_dir, rows).items():
@@ -96,7 +96,7 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
             if task.fields != task.stored:
                 texts[os.path.relpath(path, project_dir)] = _encoded(task.fields)
     path = os.path.join(settings.STATE_DIR, settings.REVIEW_FILE)
-    if any([row[threads.RULES] or row[threads.KEYS] for row in rows]) or files.exists(os.path.join(project_dir, path)):
+    if any(row[threads.RULES] or row[threads.KEYS] for row in rows) or files.exists(os.path.join(project_dir, path)):
         from . import review
 
         texts[path] = review.render(project_dir, rows)

@@ -1,4 +1,4 @@
-"""A session's directory, its record META.yaml, its live marker and its lock.
+"""A session's directory, its record META.yaml, its live marker and its lock; `life` begins and ends them.
 
     WORK/<day>/<id>/META.yaml     the record, written by this session (or by the sweep after its death)
     WORK/<day>/<id>/capture.json  what was gathered from the transcript so far (see `capture`)
@@ -16,7 +16,6 @@ import os
 from ..base import clock, files, settings, yaml
 from ..base.lock import Lock
 from ..base.typing import Any
-from ..project import Project
 
 META_FIELDS = (
     *("session_id", "date", "started", "ended", "status", "project", "branch", "summary", "tags", "artifacts"),
@@ -91,43 +90,6 @@ def all_directories(project_dir: str) -> list[str]:
     return [path for day in days for path in files.folders(day)]
 
 
-def open_session(project_dir: str, claude_id: str, now: float, project_name: str) -> Session:
-    """The session's record on disk, or a new one that is not saved yet; the caller holds the session's lock."""
-    marker = read_marker(project_dir, claude_id)
-    session = at_marker(project_dir, marker)
-    if session:
-        return session
-    work, started, marked = os.path.join(project_dir, settings.WORK_DIR), clock.iso(now), str(marker.get("work", ""))
-    days = [day for day in (*reversed(files.names(work)), marked.partition("/")[0]) if clock.is_day(day)]
-    heads = [safe_id(claude_id)[:length] for length in (8, 13, 18, 23, 36)]  # as many as make it unique in its day
-    for short_id in (*heads, safe_id(claude_id + "/")):  # a hash, where the file system ignores case
-        # The folder that the marker names may be lost: its session goes on in a new one.
-        paths = [(day, os.path.join(work, day, short_id)) for day in days]
-        taken = [(day, path) for day, path in paths if files.exists(path) or marked == day + "/" + short_id]
-        for day, directory in taken:
-            session = load(directory)
-            if session and session.claude_id == claude_id:
-                return session
-            if not session:  # META is missing or damaged: that file stays beside a new one
-                path = os.path.join(directory, settings.META_FILE)
-                if files.exists(path):
-                    files.move(path, path + settings.DAMAGED_SUFFIX)
-                names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
-                own = [name for name in names if is_episode_name(name) and day_and_id(name) == (day, short_id)]
-                begun = clock.unstamp(own[-1][len(settings.EPISODE_PREFIX) :]) if own else ""
-                return _new(directory, begun or day + "T00:00:00Z", claude_id, "")
-        if not taken:
-            break
-    return _new(os.path.join(work, started[:10], short_id), started, claude_id, project_name)
-
-
-def _new(directory: str, started: str, claude_id: str, project_name: str) -> Session:
-    meta: dict[str, Any] = dict.fromkeys(META_FIELDS)
-    meta.update(session_id=os.path.basename(directory), claude_session=claude_id, project=project_name)
-    meta.update(date=started[:10], started=started, status=settings.ACTIVE, tags=[], artifacts=[])
-    return Session(directory, meta, is_new=True)
-
-
 def lock(project_dir: str, claude_id: str, seconds: float, *, is_needed: bool = False) -> Lock:
     """The lock over one session's files; raises Busy when it `is_needed` and another process holds it."""
     busy = "another hook of this session holds its lock. The next run does the work of this one." if is_needed else ""
@@ -164,31 +126,3 @@ def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
     is_path = clock.is_day(day) and safe_id(name) == name
     session = load(os.path.join(project_dir, settings.WORK_DIR, day, name)) if is_path else None
     return session if session and session.claude_id == marker["claude_session"] else None
-
-
-def activate(
-    project: Project, session: Session, process: dict[str, Any], launch: str, marked: dict[str, Any], **facts: object
-) -> None:
-    """Make a session ACTIVE on disk, with the `facts` that are not empty; `launch` is where the client was started.
-
-    The marker comes first, unless it is the one `marked` before, so that the sweep finds what a killed hook leaves.
-    """
-    work = "/".join(session.dir.split(os.sep)[-2:])
-    marker: dict[str, Any] = {"schema": settings.SCHEMA, "claude_session": session.claude_id, "work": work}
-    marker.update(launch=launch, root=project.root, remote=project.remote, name=project.name, process=process)
-    if marked != marker:
-        files.write_json(marker_path(project.dir, session.claude_id), marker, durable=True)
-    before = dict(session.meta)
-    facts = {"pid": process.get("pid"), **facts}
-    session.meta.update({name: value for name, value in facts.items() if value})
-    session.meta.update(status=settings.ACTIVE, ended=None, reason=None)
-    if session.is_new or session.meta != before:
-        session.save(durable=session.is_new)
-
-
-def close(project_dir: str, session: Session) -> None:
-    """Remove what belongs to a running session: its local scope, temporary files and marker."""
-    files.remove_tree(os.path.join(session.dir, settings.LOCAL_DIR))
-    for directory in (session.dir, session.artifacts):
-        files.remove_temporaries(directory, float("inf"))
-    files.remove(marker_path(project_dir, session.claude_id))

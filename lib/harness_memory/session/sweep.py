@@ -1,4 +1,4 @@
-"""What a crash left behind: sessions whose process is gone, and checkpoints that are taken by half.
+"""What a crash left behind: sessions whose process is gone.
 
 A dead session is recorded from its transcript and becomes ABANDONED with the evidence, until it speaks again.
 """
@@ -11,7 +11,7 @@ from ..base import clock, files, health, settings
 from ..base.config import Config
 from ..base.typing import Any
 from ..project import Context
-from . import liveness, sessions
+from . import life, sessions
 
 
 def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
@@ -20,7 +20,7 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
         if marker["claude_session"] == claude_id or context.left() <= 0:
             continue
         with health.noted(context.store_root, "recovery"):
-            marked, evidence, is_alive = marker["process"], "", liveness.is_alive(marker["process"])
+            marked, evidence, is_alive = marker["process"], "", life.is_alive(marker["process"])
             if is_alive and marked != process:
                 continue
             session = sessions.at_marker(context.project_dir, marker)
@@ -37,9 +37,6 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
                 evidence = "no sign of life since %s" % clock.iso(last)
             if evidence:
                 _abandon(context, marker, evidence, clock.iso(last))
-    for path in context.checkpoints():
-        with health.noted(context.store_root, "recovery"):
-            _complete(context, path)
 
 
 def _abandon(context: Context, marker: dict[str, Any], evidence: str, ended: str) -> None:
@@ -59,19 +56,6 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str, ended: str
             there = Context(context.store_root, project_dir, root, context.remote, context.ends)
             if not record.update(there, session, is_over=True).is_whole:
                 return
-            sessions.close(project_dir, session)
+            life.close(project_dir, session)
         files.remove(sessions.marker_path(project_dir, claude_id))
         lock.discard()
-
-
-def _complete(context: Context, path: str) -> None:
-    """Finish what a killed process of an ended session began with a checkpoint."""
-    from . import checkpoint, record
-
-    short_id = checkpoint.claim_owner(path)
-    paths = [path for path in sessions.all_directories(context.project_dir) if os.path.basename(path) == short_id]
-    owner = sessions.load(paths[-1]) if paths else None
-    if owner and not sessions.read_marker(context.project_dir, owner.claude_id):
-        with sessions.lock(context.project_dir, owner.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
-            if held:
-                record.update(context, owner, is_over=owner.meta["status"] != settings.ACTIVE)
