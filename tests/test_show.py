@@ -113,10 +113,10 @@ def test_times_are_stored_in_utc_and_shown_in_local_time(settled: World) -> None
     assert pages[0] != pages[1]
 
 
-def test_show_takes_id_prefix_file_and_last(settled: World) -> None:
+def test_show_takes_id_prefix_and_last(settled: World) -> None:
     row = next(row for row in settled.json("list") if row["headline"].startswith("Added"))
     (file,) = settled.project.glob("episodes/*-%s.json" % row["id"])
-    for word in (row["id"], row["id"][:7], row["session_id"], file.name, file.stem, "episodes/" + file.name, str(file)):
+    for word in (row["id"], row["id"][:7], row["session_id"]):
         shown = settled.json("show", word)
         assert shown["id"] == row["id"], word
     assert shown["episode"] == json.loads(file.read_text("utf-8"))

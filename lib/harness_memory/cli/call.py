@@ -150,15 +150,13 @@ class Call(argparse.Namespace):
         return max(others, key=lambda record: (record.seen, record.started), default=None)
 
     def find_session(self, word: str) -> Record:
-        """The one session that is meant by an id, its beginning, an episode's file name, or "last"."""
+        """The one session that is meant by an id, its beginning, or "last"."""
         if word == "last" and self.last:
             return self.last
-        word, end = os.path.basename(word.replace("\\", "/")), -len(".json")
 
         def ids(each: Record) -> tuple[str, ...]:
             # Claude's own begins with the short one, and only then it has to be read.
-            claude_id = each.claude_id if word.startswith(each.id) else ""
-            return each.id, each.episode_name, each.episode_name[:end], claude_id
+            return each.id, each.claude_id if word.startswith(each.id) else ""
 
         return one(word, self.records, ids, "session", "list --all-projects", named)
 
