@@ -65,7 +65,7 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2312,
+    "base": 2311,
     "project": 556,
     "audit": 204,
     "session": 2251,
@@ -75,7 +75,7 @@ PACKAGES = {
     "inject": 520,
     "guard": 3735,
     "hook": 969,
-    "cli": 2997,
+    "cli": 2995,
     "setup": 736,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
