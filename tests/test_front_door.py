@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import re
@@ -98,7 +100,9 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
     assert [each["asked"] for each in data["projects"][0]["sessions"] if each["id"] == session.id[:8]] == [[HOSTILE]]
     (note,) = (each for each in data["projects"][0]["notes"] if "after" in each)
     assert (note["enforce"], note["after"], note["require"]) == ("ask", [step[1]], [step[3]])
-    assert "default-src 'none'; style-src 'sha256-" in text
+    for kind, body in re.findall(r"<(style|script)>(.*?)</", text, re.DOTALL):
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert "%s-src 'sha256-%s'; " % (kind, digest) in text.partition("default-src 'none'; ")[2]
     assert shop.memory("view", "--out", str(tmp_path)).code == 2
     assert shop.memory("view", "--out", str(out)).code == 0  # a page of ours
     out.write_text("{}", "utf-8")
