@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2615,
     "recall": 1132,
     "inject": 520,
-    "guard": 3735,
+    "guard": 3731,
     "hook": 969,
     "cli": 2987,
     "setup": 736,

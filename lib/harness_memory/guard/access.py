@@ -69,7 +69,7 @@ def _one(case: Case, kind: str, word: str, call: Call, *, is_known: bool) -> Fou
     elif kind in ACCESS:
         rule = case.rule(word, call, ACCESS[kind])
         if kind in ("m", "n", "o"):
-            is_against = rule.startswith("self.") or (kind == "m" and rule[:11] == "path.system")
+            is_against = rule.startswith("self.") or (kind in ("m", "o") and rule[:11] == "path.system")
             is_against = is_against or (kind == "o" and rule == paths.SECRET)
         else:
             is_inside = call.where == CONTAINER and rule.startswith(("path.system", "path.startup"))

@@ -218,6 +218,8 @@ def _listed_by(call: Call) -> list[str]:
         return patterns or [(operands[0].rstrip("/") if operands else ".") + "/" + STAR]
     if call.program in ("docker", "podman", "nerdctl") and not {"ps", "images", "ls"}.isdisjoint(operands[:2]):
         return [] if call.given.has("-f,--filter") else [STAR]
+    if call.program == "redis-cli":
+        return [] if any(narrows(word) for word in operands if "*" in word) else [STAR]
     if call.program == "git" and operands[:1] in (["ls-files"], ["ls-tree"], ["diff"], ["status"]):
         is_some = operands[0] in ("diff", "status") or call.given.has("-o,--others,-d,--deleted,-i,--ignored")
         is_some = is_some or any(arg not in ("HEAD", ".") for arg in operands[1:])

@@ -137,12 +137,15 @@ def _assigned(text: str, body: str) -> list[str]:
 
 
 def database_texts(call: Call) -> list[str]:
-    if any(arg == ":memory:" or arg.startswith("/tmp/") for arg in call.given.operands):
-        return []
+    """Statements; of those for a database that may be thrown away only the ones that are about another."""
+    names = [value for option, _, value in call.given.values if option in ("-d", "-D", "--dbname", "--database")]
+    names += call.given.operands
+    is_thrown = any(name[:5] in (":memo", "/tmp/") or is_scratch(name) for name in names if " " not in name)
     texts = [value for _, kind, value in call.given.values if kind == "q" or (" " in value and kind != "Q")]
     words = call.given.operands
     texts += [" ".join([*texts[:1], *words]), *words, *call.statements]
-    return [*texts, call.stdin] if isinstance(call.stdin, str) else texts
+    texts += [call.stdin] if isinstance(call.stdin, str) else []
+    return [text for text in texts if not is_thrown or " database " in text.lower()]
 
 
 def destroys(text: str) -> bool:

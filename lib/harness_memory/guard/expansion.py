@@ -223,11 +223,10 @@ class Words(Reader):
         return [UNKNOWN]
 
     def inherited(self, name: str) -> list[str] | None:
-        own = {"HOME": TILDE, "PWD": self.cwd, "IFS": " "}
+        temporary = self.trace.env.get(name) or "/tmp"
+        own = {"HOME": TILDE, "PWD": self.cwd, "IFS": " ", "TMPDIR": temporary, "TMP": temporary, "TEMP": temporary}
         if name in own:
             return [own[name]]
-        if name in ("TMPDIR", "TMP", "TEMP"):
-            return [self.trace.env.get(name) or "/tmp"]
         call = Call("printenv", [name], self.cwd)
         if calls.shows_secret(call):
             return [UNKNOWN + self.trace.piped([call])]

@@ -222,10 +222,11 @@ def _applied(words: list[str], operands: list[str], place: str) -> list[str]:
 
 
 def _found(shell: Shell, call: Call) -> None:
+    end = -1  # of the command before
     for at, arg in enumerate(call.args):
-        if arg in WORDS["find-runs"]:
-            rest = call.args[at + 1 :]
-            words = rest[: next((end for end, each in enumerate(rest) if each in (";", "+")), len(rest))]
+        if arg in WORDS["find-runs"] and at > end:
+            end = next((end for end in range(at, len(call.args)) if call.args[end] in (";", "+")), len(call.args))
+            words = call.args[at + 1 : end]
             operands = calls.found_by(call) if call.program != "find" or "{}" in words else []
             shell.follow(_applied(words, operands, "{}"), via=call.program)
 

@@ -13,28 +13,34 @@ if TYPE_CHECKING:
 
 
 def check(case: Case, call: Call) -> Found:
-    verb, branch = call.verb()[0], call.branch
+    (verb, args), branch = call.verb(), call.branch
     if verb == "push" and not branch and (call.cwd[:1] == "/" or call.cwd[1:2] == ":"):
         from ..project import git
 
         repo = git.find(call.cwd)[1]
         branch = git.branch(repo) if repo else ""
     rule = _rule(call, case.policy.protected if case.policy else WORDS["protected"], branch)
-    if rule and not is_stashed(case, rule, call):
+    if rule and not is_harmless(case, rule, call):
         yield rule, call.line()
-    for word in call.given.operands[1:] if verb == "add" else _shown(call):
-        against = case.rule(word, call)
+    is_shown = verb in WORDS["git-shows"] or (verb == "log" and not {"-p", "--patch"}.isdisjoint(args))
+    is_told = is_shown and set(args).isdisjoint(WORDS["git-summaries"])
+    words = args[args.index("--") + 1 :] if "--" in args else call.given.operands[2 if verb == "grep" else 1 :]
+    for word in words if verb == "add" or is_told else ():
+        against = case.rule(word.rpartition(":")[2], call)
         if against in (paths.SECRET, paths.ENV):
             yield "git.secret" if verb == "add" else against, plain(word)
 
 
-def is_stashed(case: Case, rule: str, call: Call) -> bool:
-    """Whether the script has just put aside what this rule is about."""
-    if not rule.startswith(("git.reset", "git.discard")):
+def is_harmless(case: Case, rule: str, call: Call) -> bool:
+    """Whether the script has just put aside what this rule is about, or made the repository itself."""
+    if not rule.startswith(("git.reset", "git.discard", "git.clean")):
         return False
+    is_made = any(paths.is_within(call.cwd, made) for made in case.found.made)
+    if is_made or paths.is_temporary(paths.absolute(".", call.cwd, case.scope), case.scope):
+        return True
     before = [each.verb() for each in case.found.calls[: case.found.calls.index(call)] if each.program == "git"]
     last = "".join([" " + "".join(args[:1]) for verb, args in before if verb == "stash"][-1:])
-    return last[:2] in (" ", " -") or last in (" push", " save")
+    return rule != "git.clean" and (last[:2] in (" ", " -") or last in (" push", " save"))
 
 
 def _rule(call: Call, protected: tuple[str, ...], branch: str) -> str:
@@ -86,13 +92,3 @@ def _push(call: Call, protected: tuple[str, ...], branch: str) -> str:
         return "git.force-push-own"
     # With a lease git itself refuses when another person has pushed.
     return "git.force-push-own" if has_lease and not is_forced and targets == [""] else "git.force-push"
-
-
-def _shown(call: Call) -> list[str]:
-    """The paths whose content a git command shows or hands on."""
-    verb, args = call.verb()
-    is_shown = verb in WORDS["git-shows"] or (verb == "log" and not {"-p", "--patch"}.isdisjoint(args))
-    if not is_shown or not set(args).isdisjoint(WORDS["git-summaries"]):
-        return []
-    words = args[args.index("--") + 1 :] if "--" in args else call.given.operands[2 if verb == "grep" else 1 :]
-    return [word.rpartition(":")[2] for word in words]

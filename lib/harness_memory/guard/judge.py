@@ -80,7 +80,7 @@ def _of_call(case: Case, call: Call) -> Found:
     rule = _effect(case, call)
     if rule == "sql" or (call.row is not None and "q*" in call.row.operands):
         yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
-    elif rule and not (rule == "db.destroy" and any(code.is_scratch(word) for word in call.given.operands)):
+    elif rule and not (rule in ("db.destroy", "docker.prune") and any(code.is_scratch(word) for word in call.args)):
         yield rule, call.line()
     kinds = list(call.accesses())
     if name in WORDS["losers"] or any(kind == "d" for kind, _ in kinds):
@@ -105,7 +105,7 @@ def _effect(case: Case, call: Call) -> str:
     is_used = call.is_kept or (reader is not None and not access.shows(reader))  # goes on to where it is needed
     is_excused = call.where == CONTAINER and rule.startswith(("system.", "disk."))
     is_excused = is_excused or (is_used and rule == "secret.show")
-    return "" if is_excused or gitrules.is_stashed(case, rule, call) else rule
+    return "" if is_excused or gitrules.is_harmless(case, rule, call) else rule
 
 
 def _permissions(case: Case, call: Call) -> Found:

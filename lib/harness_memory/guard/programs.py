@@ -183,8 +183,9 @@ def applies(name: str, effect: list[str], given: Arguments) -> int:
         if not is_met:
             return -1
     at, operands = 0, given.operands
-    if verbs and "@" in verbs[0]:
-        return next((place + 1 for place, word in enumerate(verbs_in(operands)) if _is_one(verbs[0], word)), -1)
+    if verbs and "@" in verbs[0]:  # what is made, listed or shown has any name
+        end = next((place for place, word in enumerate(operands[:5]) if word in WORDS["building"]), 5)
+        return next((place + 1 for place, word in enumerate(operands[:end]) if _is_one(verbs[0], word)), -1)
     for verb in verbs:
         while at < len(operands) and at in given.unsure and not _is_one(verb, operands[at]):
             at += 1
@@ -195,20 +196,14 @@ def applies(name: str, effect: list[str], given: Arguments) -> int:
 
 
 def _is_one(alternatives: str, word: str) -> bool:
-    lower = word.lower()
+    lower, is_name = word.lower(), {" ", "="}.isdisjoint(word)
     for each in alternatives.lower().split(","):
         head, star, tail = each.partition("*")
         if each == lower or (star and lower.startswith(head) and lower.endswith(tail)):
             return True
-        if each[:1] == "@" and " " not in word and is_destroying(word, WORDS["severe"] if each == "@@" else ORDERS):
+        if each[:1] == "@" and is_name and is_destroying(word, WORDS["severe"] if each == "@@" else ORDERS):
             return True
     return False
-
-
-def verbs_in(operands: list[str]) -> list[str]:
-    """The operands that may be verbs: what is made, listed or shown has any name."""
-    words = operands[:5]
-    return words[: next((at for at, word in enumerate(words) if word in WORDS["building"]), len(words))]
 
 
 def is_destroying(word: str, words: tuple[str, ...] = ORDERS) -> bool:

@@ -33,7 +33,7 @@ MAX_VALUES = 24  # of paths that a search hands on
 MAX_LISTED = 1000  # of words that a script lists; what is cut off is UNKNOWN
 MAX_PRODUCT = 200  # of the values of a word
 MAX_BRACED_CHARS = 2000
-_JOINTS = dict.fromkeys(map(ord, "_-:.,/\\\"'`(){}[]"), " ")  # of words in a name
+_JOINTS = dict.fromkeys(map(ord, "_-:.,/=\\\"'`(){}[]"), " ")  # of words in a name
 SPLIT = "\x1f"  # where an unquoted value falls into several words
 
 
