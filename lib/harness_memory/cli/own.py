@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Iterator
 
-from ..base import invocation
+from ..base import invocation, tables
 from ..memory import briefing
 from ..project import identity
 from ..setup import installation
@@ -16,23 +16,7 @@ from . import GROUPS, options, rows, verbs
 from .call import Call, working_directory
 from .output import Refusal, count, line, passage, short
 
-_BASH = """\
-_harness() {
-    local words
-    case "${COMP_WORDS[*]:0:COMP_CWORD} " in
-%s
-    esac
-    COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -o default -F _harness harness"""
-_SHELLS = {  # shell: the script around the cases, one case
-    "bash": (_BASH, "    '%s '%s) words='%s' ;;"),
-    "zsh": ("autoload -U +X compinit bashcompinit && compinit && bashcompinit\n" + _BASH, "    '%s '%s) words='%s' ;;"),
-    "fish": (
-        "%s",
-        'complete -c harness -f -n \'string match -q -- "%s %s" (commandline -opc | string join " ")" "\' -a \'%s\'',
-    ),
-}
+_SHELLS = tables.read(__file__.replace("own.py", "completion.txt"))
 
 
 def upgrade(call: Call) -> int:
@@ -72,7 +56,7 @@ def statusline(call: Call) -> int:
 
 
 def completion(call: Call) -> int:
-    script, case = _SHELLS[call.shell]
+    script, case = ("\n".join(line for (line,) in _SHELLS[call.shell + part]) for part in ("", " case"))
     cases = []
     for family in GROUPS:
         path, names = "harness " + family if family else "harness", [row.name for row in verbs(family)]
