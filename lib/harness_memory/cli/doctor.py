@@ -170,8 +170,7 @@ def status(call: Call) -> int:
 def _page(facts: Fields) -> list[str]:
     project, last = facts["project"], facts["last"]
     counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "open_threads")]
-    since = {each["id"]: "%s since %s" % (each["id"], local(each["started"])) for each in facts["live"]}
-    died = [since.pop(each["id"]) for each in facts["live"] if each["status"] == settings.DIED]
+    now = ["%s %s since %s" % (each["id"], each["status"], local(each["started"])) for each in facts["live"]]
     parts = [local(last["started"]), last["id"], last["status"], last["branch"]] if last else []
     shown_items = [text for item in facts["in_progress"] for text in shown(item, most=3)]
     rows = {
@@ -179,8 +178,7 @@ def _page(facts: Fields) -> list[str]:
         "Folder": project["root"],
         "Memory": facts["memory"],
         "": ", ".join(counts) if os.path.isdir(facts["memory"]) else "nothing yet: it begins with the next session",
-        "Now": some([*since.values()], _SHOWN) or "no session is running here",
-        "Died": some(died, _SHOWN) or None,
+        "Now": some(now, _SHOWN) or "no session is running here",
         "In progress": some(shown_items, 3 * _SHOWN) or None,
         "Last session": [*filter(None, [" · ".join(filter(None, parts)), last["headline"]])] if last else None,
     }
