@@ -75,7 +75,7 @@ PACKAGES = {
     "inject": 520,
     "guard": 3731,
     "hook": 969,
-    "cli": 2987,
+    "cli": 2969,
     "setup": 736,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
