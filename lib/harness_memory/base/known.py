@@ -39,7 +39,6 @@ def is_news(root: str, about: str, session_id: str) -> bool:
 
 
 def add(root: str, keys: list[bytes]) -> None:
-    """Add lines, of a whole memory the newest; the oldest come first."""
     from . import files
 
     known = contents(root + FILE, 2 * _MAX_BYTES)

@@ -14,9 +14,8 @@ try:
 except ImportError:  # Windows
     import nt as system  # type: ignore[no-redef,import-not-found,unused-ignore]
 
-
 __all__ = ["BadPayload", "attempt", "contents", "leave", "read_payload", "system", "watch"]
-_ending = _thread.allocate_lock()  # held by the thread that writes the reply and ends the process
+_ending = _thread.allocate_lock()  # held by whoever writes the reply and ends the process
 _answered: list[bool] = []  # True when the reply is out: what is left to do may be cut off
 
 
@@ -29,10 +28,7 @@ def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str
     data = bytearray()
     tried = 0
     while True:
-        try:
-            chunk = system.read(fd, 1 << 16)
-        except OSError:
-            chunk = b""
+        chunk = system.read(fd, 1 << 16)
         data += chunk
         if len(data) > limit:
             raise BadPayload("the payload is larger than %d bytes" % limit)
@@ -63,24 +59,27 @@ def contents(path: str, limit: int) -> bytes:
 
 
 def watch(seconds: float, late: Callable[[], None]) -> None:
-    """Call `late`, which ends the process, after so many seconds: a thread, or a signal while `re` blocks threads."""
+    """Call `late`, which ends the process, after so many seconds: by a signal, or a thread where there is no timer."""
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # Ctrl-C stops Claude, not our record
-    turn = _thread.allocate_lock()
 
     def alarm(*_: object) -> None:
-        with turn:  # the second call waits here for the end
-            if _answered:
-                system._exit(0)
+        if _answered:
+            system._exit(0)
+        if _ending.locked():  # by the reply that is being written; the client may never read it
+            _answered.append(True)
+            _signal.setitimer(_signal.ITIMER_REAL, 0.1)
+        else:
             late()
 
     def wait() -> None:
-        time.sleep(max(0.0, seconds))
-        alarm()
+        time.sleep(seconds)
+        late()
 
-    _thread.start_new_thread(wait, ())
     if hasattr(_signal, "setitimer"):
         _signal.signal(_signal.SIGALRM, alarm)
-        _signal.setitimer(_signal.ITIMER_REAL, max(0.0, seconds) + 0.05)
+        _signal.setitimer(_signal.ITIMER_REAL, max(0.001, seconds))
+    else:
+        _thread.start_new_thread(wait, ())
 
 
 def attempt(work: Callable[[], None]) -> None:
