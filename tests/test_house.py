@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2615,
     "recall": 1132,
     "inject": 520,
-    "guard": 3731,
+    "guard": 3729,
     "hook": 969,
     "cli": 2969,
     "setup": 736,

@@ -96,15 +96,16 @@ def _is_excused(case: Case, rule: str, kind: str, call: Call) -> bool:
 
 def _guess(case: Case, word: str, call: Call, *, is_sent: bool) -> Found:
     """A word that may be a path: read, and written where that is ours."""
-    if set("'\"()<>|;`{}$\n ") & set(word) or "://" in word:
+    is_base = call.row is not None and "q*" in call.row.operands
+    if set("'\"()<>|;`{}$\n") & set(word) or "://" in word or (" " in word and not is_base):
         return
-    is_known = call.row is not None and "q*" not in call.row.operands
+    is_known = call.row is not None and not is_base
     is_written = not call.where and (call.row is None or (call.program == "git" and "clone" in call.args))
     for piece in [word, *word.replace("@", "=").split("=")[1:]]:
         if ("/" not in piece and piece[:1] not in (".", TILDE)) or len(piece) < 3:
             continue
         rule = case.rule(piece, call) if not is_known or (is_sent and ":" not in piece[2:]) else ""
-        if rule == paths.SECRET or (is_sent and rule == paths.ENV):
+        if rule == paths.SECRET or (is_sent and rule == paths.ENV) or (is_base and rule == paths.SENSITIVE):
             yield rule if is_sent else rule + "?", plain(piece)
         if is_written and case.rule(piece, call, paths.WRITE).startswith("self."):
             yield "self.touch", plain(piece)

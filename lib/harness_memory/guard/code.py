@@ -47,7 +47,7 @@ def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:
             words[-1:] = [target]
         is_path = len(target) < 300 and ("/" in target or "." in target) and set("\n {").isdisjoint(target)
         is_opened = is_path and not is_script
-        if last in WORDS["shell-functions"]:
+        if not {last, callee}.isdisjoint(WORDS["shell-functions"]):
             is_meant = last not in ("run", "call") or "subprocess" in body or "sp." in callee
             yield words if len(words) > 1 and " " not in words[0] else words[:1] if is_meant else []
         elif last in WORDS["tree-functions"] and (last not in ("rm", "rmdirsync", "rmsync") or "recursive" in text):
@@ -70,7 +70,8 @@ def _calls(body: str, name: str) -> Iterator[tuple[str, list[str], str]]:
         if body[at] in "'\"`":
             literal, end = _string(body, at)
             is_run = body[at] == "`" and name in ("ruby", "perl", "php")
-            if is_run or body[max(0, at - 9) : at].rstrip().endswith(("system", " exec")):  # perl -e 'system "rm x"'
+            before = body[max(0, at - 14) : at].rstrip()  # perl -e 'system "rm x"'
+            if is_run or before.endswith(("system", " exec", "shell script")):
                 yield "system", [literal], ""
             at = end
             continue

@@ -6,7 +6,7 @@ import os
 import time
 
 from ..audit import trail
-from ..base import files, jsontext, neutral, settings
+from ..base import files, health, jsontext, neutral, settings
 from ..base.text import cut, hexdigest
 from ..base.typing import Any
 from ..project import identity
@@ -138,16 +138,12 @@ def _record(question: Question, best: Verdict, tier: str, policy: Policy) -> boo
         place = identity.locate(question.root, question.project, question.cwd)
         trail.append(place.dir, fields, time.time(), settings.GUARD_LOCK_SECONDS)
     except Exception as error:  # noqa: BLE001  (a full disk must not turn the guard off)
-        from ..base import health
-
         health.note_failure(question.root, EVENT, error)
         return False
     return True
 
 
 def failed(env: Environment, error: BaseException) -> bytes:
-    from ..base import health
-
     root = store_root(env, env.get("HOME") or env.get("USERPROFILE"))
     files.confine(root)
     health.note_failure(root, EVENT, error)

@@ -115,7 +115,7 @@ def _permissions(case: Case, call: Call) -> Found:
     mode = "".join(words[:1]) if call.program == "chmod" else ""
     is_wide = not set(mode.split(",")).isdisjoint(WORDS["wide-modes"])
     is_setuid = "s" in mode.rpartition("+")[2] or (len(mode) == 4 and mode[0] in "246")
-    for word in dict.fromkeys(words[1:]) if call.where != CONTAINER else ():
+    for word in dict.fromkeys(words[call.program != "setfacl" :]) if call.where != CONTAINER else ():
         path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, case.scope)
         is_ours = paths.is_within(path, case.scope.places[1])
         is_ours = is_ours or (is_own and paths.home_relative(path, case.scope) == "~")
