@@ -137,16 +137,12 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, str]], list
         return [], ["longer than %d characters" % judge.MAX_COMMAND_CHARS]
     trace = expand.trace(text, scope)
     for call, broken in judge.by_call(trace, scope, here):
-        words = [plain(word) for word in (call.program, *call.args)]
-        step = {"call": " ".join("'%s'" % word if not word or len(word.split()) > 1 else word for word in words)}
-        step.update({"through": " > ".join(call.via), "runs": _WHERE.get(call.where, call.where)})
-        stdin = "the text '%s'" % plain(call.stdin) if isinstance(call.stdin, str) else ""
-        if call.stdin and not stdin:
-            stdin = "the output of: " + " | ".join(source.line() for source in call.stdin)
+        step = {"call": call.line(), "through": " > ".join(call.via), "runs": _WHERE.get(call.where, call.where)}
+        output = ", ".join("the output of: " + source.line() for source in call.sources())
+        stdin = "the text '%s'" % plain(call.stdin) if isinstance(call.stdin, str) else output
         redirects = ", ".join("%s %s" % (sign, plain(word)) for sign, word in call.redirections)
-        steps.append(
-            {**step, "in": plain(call.cwd), "reads": stdin, "redirects": redirects, "against": against(broken)}
-        )
+        step.update({"in": plain(call.cwd), "reads": stdin, "redirects": redirects, "against": against(broken)})
+        steps.append(step)
     unread = [trace.problem] if trace.problem and not steps else [plain(part) for part in trace.unread]
     return steps, unread
 
