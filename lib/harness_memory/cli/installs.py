@@ -121,19 +121,14 @@ def guard(call: Call, installs: list[Install]) -> Guard:
     hooks = [(each, hook) for each in installs if each.is_read_here for hook in each.hooks]
     hooks = [(each, hook) for each, hook in hooks if hook.event == settingsfile.GUARD_EVENT]
     guarded = [(each, hook) for each, hook in hooks if hook.matcher != settingsfile.UNGUARDED]
-    able = [(each, hook) for each, hook in guarded if not each.is_disabled]
-    if able or (not installs and have_run_lately(call.root)):
-        narrow = ['it sees only "%s" in %s' % (hook.matcher, short(each.path)) for each, hook in able if hook.matcher]
-        why = [*(narrow if len(narrow) == len(able) else ()), *problems]
-        remedy = "correct or delete the file; the rules in force: harness guard rules" if problems else remedy
-        return Guard(DEGRADED if why else ON, why, remedy * bool(why), [*{hook.command: 0 for _, hook in able}])
+    commands = [*dict.fromkeys(hook.command for each, hook in guarded if not each.is_disabled)]
+    if commands or (not installs and have_run_lately(call.root)):
+        mend = "correct or delete the file; the rules in force: harness guard rules"
+        return Guard(DEGRADED, problems, mend, commands) if problems else Guard(ON, [], "", commands)
     if guarded:
         return Guard(OFF, ["its hook in %s cannot run" % short(each.path) for each, _ in guarded], remedy, [])
-    if not hooks:
-        return Guard(OFF, ["not installed here"], "", [])
-    is_choice = any(each.record.get("guard") is False for each, _ in hooks)
-    left_out = "left out of %s (install.py --guard adds it)" % short(hooks[0][0].path)
-    return Guard(OFF, [left_out], remedy * (not is_choice), [])
+    left_out = ["left out of %s (install.py --guard adds it)" % short(each.path) for each, _ in hooks[:1]]
+    return Guard(OFF, left_out or ["not installed here"], "", [])
 
 
 def last_runs(root: str) -> dict[str, float]:
