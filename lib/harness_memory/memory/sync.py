@@ -145,8 +145,8 @@ class Store:
                     raise  # else another machine was faster
         else:
             raise OSError(errno.EIO, "others were faster %d times. Run it again" % _TRIES, self.config["remote"])
-        if self.commit_of(BASE) != head:
-            self.git("update-ref", BASE, head)
+        self.git("update-ref", BASE, head)
+        if taken or head != theirs:
             self.git("gc", "--auto", "-q", may_fail=True)
         former = [path for path in taken if merge.is_former(path)]
         said = ["%d file%s taken over" % (len(taken), "s" * (len(taken) > 1))] if taken else []
@@ -187,7 +187,6 @@ class Store:
         apply(self.root, merged, now)
         self.git("read-tree", "-i", "-m", theirs)
         self.commit(*([theirs] if is_purged else [head, theirs]))
-        self.git("update-ref", BASE, theirs)
         if is_purged:
             self.drop_unreachable()
         return [*merged.changes]
