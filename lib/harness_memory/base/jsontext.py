@@ -6,11 +6,7 @@ standard module. `compact` writes one line, `pretty` writes for people.
 
 from __future__ import annotations
 
-from .typing import Any
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
+from .typing import Any, NoReturn
 
 MAX_DEPTH = 200  # ours are below 10; deeper input is an attack on the recursion limit
 

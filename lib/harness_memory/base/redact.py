@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from . import settings
 from .jsontext import MAX_DEPTH
-from .typing import Any, Iterator
+from .typing import Any, Iterator, TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Span = tuple[int, int, str]
+Span: TypeAlias = "tuple[int, int, str]"
 
 MARK = settings.REDACTED
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from .settings import REDACTED as MARK
-from .typing import Any, Iterable, Iterator
+from .typing import Any, Iterable, Iterator, TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Span = tuple[int, int, str]
+Span: TypeAlias = "tuple[int, int, str]"
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`

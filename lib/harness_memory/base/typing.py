@@ -10,5 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping as Mapping
     from collections.abc import Sequence as Sequence
     from typing import Any as Any
+    from typing import NoReturn as NoReturn
+    from typing import TypeAlias as TypeAlias
 else:
-    Any = Callable = Collection = Container = Iterable = Iterator = Mapping = Sequence = None
+    Any = Callable = Collection = Container = Iterable = Iterator = Mapping = NoReturn = Sequence = TypeAlias = None

@@ -8,14 +8,10 @@ core schema, items of lists stay text. Anything else raises YamlError.
 
 from __future__ import annotations
 
-from .typing import Iterable
+from .typing import Iterable, TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Union
-
-    Scalar = Union[None, str, int, float, bool]
-    Value = Union[Scalar, list[str]]
+Scalar: TypeAlias = "None | str | int | float | bool"
+Value: TypeAlias = "Scalar | list[str]"
 
 _WORDS = frozenset(["", "y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}

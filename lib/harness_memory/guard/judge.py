@@ -7,7 +7,7 @@ A rule that ends in `?` is about a line of a script, which may never run: it is 
 
 from __future__ import annotations
 
-from ..base.typing import Any, Iterator
+from ..base.typing import Any, Iterator, TypeAlias
 from . import access, calls, code, deletes, expand, flows, gitrules, paths, programs
 from .calls import CONTAINER, SCRIPT, Call, Trace
 from .shell import TILDE, UNKNOWN, Unreadable, name_of, plain
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .paths import Scope
 
-    Found = Iterator[tuple[str, str]]
+Found: TypeAlias = "Iterator[tuple[str, str]]"
 
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_PIECES, MAX_PIECE_CHARS = 50, 500  # of text that cannot be read as a whole

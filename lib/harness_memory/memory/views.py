@@ -15,17 +15,15 @@ import time
 
 from ..base import clock, files, jsontext, settings
 from ..base.lock import Lock
-from ..base.typing import Any, Sequence
+from ..base.typing import Any, Sequence, TypeAlias
 from . import threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Union
-
     from .tasks import Task
     from .threads import Row, Thread
 
-    Work = Union[Task, Thread]
+Work: TypeAlias = "Task | Thread"
 
 VIEW_ROWS = 5000  # sessions in INDEX.md, threads in conversation_state.json: both stay below what readers read
 _BUSY = "another session is updating the views. Try again"

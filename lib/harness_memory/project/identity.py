@@ -36,10 +36,6 @@ from ..base.text import hexdigest
 from ..base.typing import Any, Iterator
 from . import Project, git
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Facts = dict[str, Any]
-
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _LISTS = ("identities", "remotes", "paths", "commits", "originals")
 _SPEC = {key + "?": ["text"] for key in _LISTS}
@@ -146,7 +142,7 @@ def _remembered(store_root: str, identity: str, remote: str, repo: git.Repositor
     return "", numbered
 
 
-def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> bool:
+def _fits(facts: dict[str, Any], kind: str, remote: str, repo: git.Repository | None) -> bool:
     """Whether the memory found under an identity is of what is there now."""
     if kind == "remote" and repo:  # a memory that lost its record knows every repository of its remote
         is_known = bool(facts["paths"] or facts["commits"])
@@ -193,18 +189,18 @@ def _stamps(directory: str, names: list[str] | None = None) -> list[str]:
     return [original for _, original in sorted(stamps)]
 
 
-def _memories(store_root: str) -> Iterator[tuple[str, Facts]]:
+def _memories(store_root: str) -> Iterator[tuple[str, dict[str, Any]]]:
     return ((id, _facts(store_root, id)) for id in files.names(store_root)[:_SCANNED] if is_project_id(id))
 
 
-def _facts(store_root: str, id: str) -> Facts:
+def _facts(store_root: str, id: str) -> dict[str, Any]:
     """What project.json holds, with its lists; only empty ones when it is missing or damaged."""
     facts = files.load_json(os.path.join(store_root, id, settings.PROJECT_FILE), _SPEC) or {}
     return {**facts, **{key: facts.get(key) or [] for key in _LISTS}}
 
 
-def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
-    new: Facts = {"schema": settings.SCHEMA, "id": project.id, "name": project.name}
+def _updated(facts: dict[str, Any], project: Project, now_iso: str) -> dict[str, Any]:
+    new: dict[str, Any] = {"schema": settings.SCHEMA, "id": project.id, "name": project.name}
     own = {"identities": [project.identity], "remotes": [project.remote], "paths": [project.root]}
     own["commits"] = git.tips(project.repo) if project.repo else []
     for key in _LISTS:

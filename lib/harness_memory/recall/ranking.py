@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ..base.typing import Sequence
+from ..base.typing import Sequence, TypeAlias
 from .index import Source
 from .terms import PATHS_MAX, TABLES, file_names, path_term, terms
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Scores = dict[int, float]
+Scores: TypeAlias = "dict[int, float]"
 
 # Measured on coding sessions, commit histories and dialogues; each set apart from the one it was chosen on.
 _QUERY_MAX_CHARS = 4096  # start and end of a longer prompt
