@@ -65,17 +65,17 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2310,
-    "project": 556,
+    "base": 2299,
+    "project": 552,
     "audit": 204,
     "session": 2251,
     "notes": 865,
-    "memory": 2615,
-    "recall": 1132,
+    "memory": 2612,
+    "recall": 1130,
     "inject": 520,
     "guard": 3729,
     "hook": 969,
-    "cli": 2969,
+    "cli": 2960,
     "setup": 736,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
