@@ -91,7 +91,9 @@ def _is_excused(case: Case, rule: str, kind: str, call: Call) -> bool:
         return not any(_carries_unknown(each) for each in case.found.calls)
     is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
     reader = case.readers.get(id(call))
-    return is_quiet or kind == "a" or _shows_names(call) or (reader is not None and _shows_names(reader))
+    is_part = reader is not None or bool(call.via) or call.program in (*WORDS["searchers"], "jq")
+    is_config = is_part and any(word.endswith("/.claude.json") for word in call.args)  # mostly settings
+    return is_config or is_quiet or kind == "a" or _shows_names(call) or (reader is not None and _shows_names(reader))
 
 
 def _guess(case: Case, word: str, call: Call, *, is_sent: bool) -> Found:

@@ -24,7 +24,6 @@ _CONTENT = b"once\n"  # so that `touch` gives no permission
 def give(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     """Allow a call once; the path of the permission."""
     path = _path(root, tool, given, cwd)
-    clear(os.path.dirname(path), settings.ALLOWANCE_SECONDS)
     files.write(path, _CONTENT)
     return path
 
@@ -32,7 +31,6 @@ def give(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
 def take(root: str, tool: str, given: dict[str, Any], cwd: str) -> bool:
     """Use up the permission for a call; False when there is none, or it is too old."""
     path = _path(root, tool, given, cwd)
-    clear(os.path.dirname(path), settings.ALLOWANCE_SECONDS)
     # Removal decides: of two calls at once, one goes through.
     return files.is_same(path, _CONTENT) and files.remove(path)
 
@@ -47,7 +45,9 @@ def clear(folder: str, seconds: float) -> None:
 def _path(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     about = given.get("command") if isinstance(given.get("command"), str) else jsontext.compact(given)
     name = text.hexdigest("\n".join([tool, os.path.normpath(cwd), str(about).strip()]))
-    return os.path.join(root, settings.GUARD_DIR, "allowed", name)
+    folder = os.path.join(root, settings.GUARD_DIR, "allowed")
+    clear(folder, settings.ALLOWANCE_SECONDS)
+    return os.path.join(folder, name)
 
 
 def is_free(question: Question) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import paths
 from .calls import Call
+from .deletes import is_disposable
 from .shell import GLOBS, STAR, UNKNOWN, plain
 from .words import WORDS
 
@@ -66,8 +67,8 @@ def _rule(call: Call, protected: tuple[str, ...], branch: str) -> str:
     is_file = len(words) < 4 and "." in words[0].rpartition("/")[2][1:]
     is_sure = not any(UNKNOWN in word or GLOBS & set(word) for word in words)
     if is_file and is_sure:
-        is_kept = given.has("--ours,--theirs") or all(word.endswith(WORDS["regenerated"]) for word in words)
-        return "" if is_kept else "git.discard-file"
+        is_made = all(word.endswith(WORDS["regenerated"]) or is_disposable(word.partition("/")[0]) for word in words)
+        return "" if is_made or given.has("--ours,--theirs") else "git.discard-file"
     return "git.discard"
 
 

@@ -76,21 +76,20 @@ class Case:
 
 
 def _of_call(case: Case, call: Call) -> Found:
-    name = call.program
     rule = _effect(case, call)
     if rule == "sql" or (call.row is not None and "q*" in call.row.operands):
         yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
     elif rule and not (rule in ("db.destroy", "docker.prune") and any(code.is_scratch(word) for word in call.args)):
         yield rule, call.line()
     kinds = list(call.accesses())
-    if name in WORDS["losers"] or any(kind == "d" for kind, _ in kinds):
+    if call.program in WORDS["losers"] or any(kind == "d" for kind, _ in kinds):
         yield from deletes.check(call, case.scope, case.found)
-    elif name in _SPECIAL:
-        yield from _SPECIAL[name](case, call)
+    elif call.program in _SPECIAL:
+        yield from _SPECIAL[call.program](case, call)
     yield from flows.runs_foreign(case, call)
-    if name in WORDS["senders"]:
+    if call.program in WORDS["senders"]:
         yield from flows.sends(case, call)
-    elif name in WORDS["copiers"]:
+    elif call.program in WORDS["copiers"]:
         yield from flows.copies(case, call)
     if call.code[0]:
         signs = list(code.signs(call.code[0]))

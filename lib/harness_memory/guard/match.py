@@ -61,8 +61,8 @@ def facts(question: Question) -> Facts:
             found.commands += forms_of(call)
             kinds = [*call.accesses(), *call.redirected()]
             places += [(ACCESS.get(kind, "read"), word, call.cwd) for kind, word in kinds if kind not in {*"gGcsS-"}]
-    full = [(access, plain(joined(cwd, word))) for access, word, cwd in places if word]
-    found.paths = [(access, path.replace("~", question.home, 1)) for access, path in full]
+    named = [place for place in places if place[1]]
+    found.paths = [(access, plain(joined(cwd, word)).replace("~", found.home, 1)) for access, word, cwd in named]
     return found
 
 

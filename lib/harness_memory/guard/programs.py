@@ -160,8 +160,7 @@ def effect_of(name: str, row: Row, given: Arguments) -> str:
     is_excused = any(last[each] not in ("false", "none", UNKNOWN) for each in WORDS["excuses"] if each in last)
     if is_help or is_excused or "help" in given.operands[:2]:
         return ""
-    ours = [effect for effect in row.effects if effect[0] not in RUNS]
-    return next((effect[0] for effect in ours if applies(name, effect, given) >= 0), "")
+    return next((each[0] for each in row.effects if each[0] not in RUNS and applies(name, each, given) >= 0), "")
 
 
 def applies(name: str, effect: list[str], given: Arguments) -> int:

@@ -33,7 +33,6 @@ _VERBS = {
     "pip": frozenset("install list show freeze check".split()),
 }
 _FORCES = frozenset("-D -d -f -M -m -C --force --delete --no-verify".split())  # of `git branch` and its like
-_FORCE_LETTERS = frozenset("DdfMmC")
 _WRITES = ("--output", "-o", "--target", "--write", "http:", "https:")  # or an address to install from
 
 
@@ -60,7 +59,7 @@ def _is_quiet(words: list[str]) -> bool:
     if words[0] in ("head", "tail", "wc") and len(words) < 3:
         return len(words) == 1 or words[1][:1] == "-"  # at the end of a pipe
     letters = "".join([word for word in words if word[:1] == "-" and word[1:2] != "-"])
-    if words[0] == "git" and (not _FORCE_LETTERS.isdisjoint(letters) or ("n" in letters and "commit" in words)):
+    if words[0] == "git" and (not {*"DdfMmC"}.isdisjoint(letters) or ("n" in letters and "commit" in words)):
         return False
     verbs = _VERBS.get(words[0])
     return verbs is not None and len(words) > 1 and words[1] in verbs and _FORCES.isdisjoint(words)
