@@ -22,7 +22,7 @@ def accessed(case: Case, call: Call, kinds: list[tuple[str, str]]) -> Found:
         kinds = [*kinds, ("r", ".")]
     is_deep = is_search and call.given.has("--hidden,-r,-R,--recursive")
     is_carried = call.program in WORDS["carriers"] and _is_private_copy(case, kinds, call)
-    case.is_template = case.is_template or is_carried
+    case.is_template = case.is_template or (is_carried and ".env" in call.line())
     is_template = any(word.lower().endswith(WORDS["templates"]) for kind, word in kinds if kind in ("r", "o"))
     is_template = is_template or (call.program == "tee" and call.given.has("-a,--append"))  # nothing is lost either
     for kind, word in call.redirected() + kinds:
@@ -48,7 +48,7 @@ def _is_private_copy(case: Case, kinds: list[tuple[str, str]], call: Call) -> bo
     *sources, target = [word.rpartition("/")[2].lower() for word in words] or [""]
     if not sources or ":" in words[-1]:
         return False
-    if words[-1].startswith((words[0], TILDE + "/.")):
+    if sources[0].strip(".") and words[-1].startswith((words[0], TILDE + "/.")):
         return words[0] != words[-1] and not target.endswith(WORDS["templates"])
     is_known = all(paths.is_env(name) or name.endswith(WORDS["templates"]) for name in sources)
     is_folder = "." not in target.strip(".")
