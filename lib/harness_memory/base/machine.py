@@ -9,10 +9,12 @@ import os
 
 from . import files, settings
 
+_FILE = os.path.join(settings.SYNC_DIR, "machine.json")
+
 
 def own_id(root: str) -> str:
     """ "" where the store is not synced."""
-    value = files.load_json(_path(root), {"id": "text", "host": "text", "root": "text"})
+    value = files.load_json(os.path.join(root, _FILE), {"id": "text", "host": "text", "root": "text"})
     is_ours = value is not None and (value["host"], value["root"]) == _place(root)
     return str(value["id"]) if is_ours and value["id"].isalnum() else ""
 
@@ -22,12 +24,8 @@ def name(root: str) -> str:
     if not own_id(root):
         host, place = _place(root)
         value = {"schema": settings.SCHEMA, "id": "m" + os.urandom(4).hex(), "host": host, "root": place}
-        files.write_json(_path(root), value, durable=True)
+        files.write_json(os.path.join(root, _FILE), value, durable=True)
     return own_id(root)
-
-
-def _path(root: str) -> str:
-    return os.path.join(root, settings.SYNC_DIR, "machine.json")
 
 
 def _place(root: str) -> tuple[str, str]:

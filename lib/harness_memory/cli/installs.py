@@ -44,7 +44,7 @@ def find(call: Call) -> list[Install]:
     here = [*dict.fromkeys(settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places)]
     installs: list[Install] = []
     plugins: Fields = {}
-    off = (settingsfile.forbidden(), "ask whoever manages this computer to allow them")
+    off = (settingsfile.forbidden(), "ask the administrator of this computer to allow them")
     for path in dict.fromkeys((*records, *here)):
         install = Install(path, records.get(path, {}), is_read_here=path in here)
         try:

@@ -142,7 +142,7 @@ def config_dir() -> str:
 def adopt(call: Call) -> int:
     """A person says that a folder belongs to the memory of its remote, which its history does not show."""
     project = call.project
-    if is_in_session():  # a repository may have told Claude to
+    if is_in_session():  # a repository may have asked Claude to
         raise Refusal("this is for a person: run it in a terminal of your own. Nothing was changed.")
     if not project.identity.startswith("remote#"):
         raise Refusal("%s already has the memory of its repository. Nothing was changed." % short(project.root))

@@ -45,7 +45,7 @@ _WINDOWS_LAUNCHER = (
     "import os,sys;del sys.argv[0];__file__=sys.argv[0];os.path.isfile(__file__) and "
     "exec(compile(open(__file__,encoding='utf-8').read(),__file__,'exec'))"
 )
-MANAGED = (  # policies of whoever manages the computer, which every other settings file yields to
+MANAGED = (  # policies of an administrator, which every other settings file yields to
     "/etc/claude-code/managed-settings.json",
     "/Library/Application Support/ClaudeCode/managed-settings.json",
     "C:/Program Files/ClaudeCode/managed-settings.json",
