@@ -18,7 +18,6 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-_UNUSABLE = (errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EINVAL, errno.EACCES, errno.EPERM, errno.EROFS)
 _O_LOCK = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -45,9 +44,9 @@ class Lock:
                     self.fd = fd
                     return True
                 os.close(fd)
+            except files.Foreign:
+                raise
             except OSError as error:
-                if error.errno not in _UNUSABLE or isinstance(error, files.Foreign):
-                    raise
                 if os.name != "nt" or error.errno != errno.EACCES:  # there its last holder is removing it
                     return True
             left = give_up - time.monotonic()
