@@ -65,7 +65,7 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2299,
+    "base": 2296,
     "project": 552,
     "audit": 204,
     "session": 2251,
