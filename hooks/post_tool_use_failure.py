@@ -1,4 +1,4 @@
-"""Claude Code hook: PostToolUseFailure, of the plugin only. See lib/harness_memory/hook/tool_failure.py."""
+"""Claude Code hook: PostToolUseFailure, of the plugin only. See lib/harness_memory/hook/recall.py."""
 
 import sys
 
@@ -7,10 +7,10 @@ if sys.version_info >= (3, 8):
     try:
         from bundle import Bundle  # type: ignore[import-not-found]
 
-        bundle = Bundle("post_tool_use_failure", "tool_failure")
+        bundle = Bundle("post_tool_use_failure", "recall")
         from harness_memory.hook.runner import run
     except Exception:  # noqa: BLE001  (an incomplete installation must not break the session)
         sys.exit(0)
-    run("PostToolUseFailure", "tool_failure", bundle.save)
+    run("PostToolUseFailure", "recall", bundle.save)
 else:
     sys.exit(1)  # the command that started us tries another Python, or says so

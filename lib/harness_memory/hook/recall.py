@@ -1,4 +1,7 @@
-"""A prompt calls for earlier work: the passages that answer it, with their day, files and session, once a session."""
+"""A prompt or a failed tool calls for earlier work: the passages that answer it, with day, files and session, once.
+
+PostToolUseFailure: an error that an earlier session met brings back what it said of it; only its words count.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +51,12 @@ class Entry:
             mark = " … " if at != before + 1 else " → " if is_answer else " " if text[-1] in ".!?:…。" else ". "
             text, before = text + ("" if text[-2:] == "] " else mark) + cut(self.texts[at], _QUOTE_CHARS), at
         return neutral.line(text)
+
+
+def handle(run: Run) -> dict[str, Any] | None:
+    with run as session:
+        is_interrupt = run.event.payload.get("is_interrupt") is True
+        return None if session.is_new or is_interrupt else begin(run, session, Capture())
 
 
 def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:

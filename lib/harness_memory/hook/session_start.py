@@ -111,7 +111,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     still_open = sections.still_open(project, own_ids)
     listed = {item["item"] for item in still_open.items.values()}  # once is enough
     menu = sections.menu(project, folder, own_ids | listed)
-    notes = sections.notes(project, run.store_root, event.transcript_path, problems, run.now, session.dir)
+    notes = sections.notes(project, run.store_root, problems, run.now, session.dir)
     sections.sort_by_relevance(notes, [project.branch, folder, *still_open.lines, *menu.lines[:5]])
     parts += [
         sections.briefing(project, problems),

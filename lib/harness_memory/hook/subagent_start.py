@@ -9,7 +9,7 @@ from .runner import Run
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    notes = sections.notes(run.project, run.store_root, run.event.transcript_path, [], run.now)
+    notes = sections.notes(run.project, run.store_root, [], run.now)
     parts = [sections.briefing(run.project, [], 25), sections.rules(run.project, notes), notes]
     if not any(part.lines for part in parts):
         return None

@@ -38,12 +38,8 @@ def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFI
     return part
 
 
-def notes(
-    project: Project, store_root: str, transcript_path: str, problems: list[str], now: float, session_dir: str = ""
-) -> Part:
-    """The indexes of notes; a nearer note hides others of its name, and the client's own index is not repeated."""
-    client = os.path.join(os.path.dirname(transcript_path), "memory", settings.NOTES_INDEX_FILE)
-    in_client = {_normal(text) for text in (pages.read(client).lines if transcript_path else ())} - {""}
+def notes(project: Project, store_root: str, problems: list[str], now: float, session_dir: str = "") -> Part:
+    """The indexes of notes; a nearer note hides others of its name."""
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
     part = Part("notes", "Notes (index; read one: %s show NAME)" % invocation.own_command(), [], source)
     indexes = [("project", pages.read(source))]
@@ -72,12 +68,11 @@ def notes(
             if not text.strip() or is_heading or slug in hidden:
                 continue
             names.update([slug] if slug else [])
-            if _normal(text) not in in_client:
-                home, day = os.path.dirname(page.path), day if page.path else ""
-                label = ("" if scope == "project" else scope, day or (page.day if page.path else ""))
-                doubt = _doubt((scope, home, slug), day, about, project.root, now) if slug and home else ""
-                shown = neutral.line("- [%s] %s%s" % (" ".join(filter(None, label)), said, doubt))
-                part.add(shown, slug, "rule" if is_rule else "index")
+            home, day = os.path.dirname(page.path), day if page.path else ""
+            label = ("" if scope == "project" else scope, day or (page.day if page.path else ""))
+            doubt = _doubt((scope, home, slug), day, about, project.root, now) if slug and home else ""
+            shown = neutral.line("- [%s] %s%s" % (" ".join(filter(None, label)), said, doubt))
+            part.add(shown, slug, "rule" if is_rule else "index")
         hidden |= names
     return part
 
@@ -242,10 +237,6 @@ def _shown(text: str) -> str:
     """A line, redacted, neutral and cut."""
     indent, limit = text[: len(text) - len(text.lstrip(" "))], settings.CURATED_LINE_CHARS
     return cut(neutral.line(indent + passage(text.lstrip(" "), limit)), limit)
-
-
-def _normal(text: str) -> str:
-    return " ".join(text.lower().split()).strip("-*# ")
 
 
 def _menu_entries(path: str) -> list[tuple[str, str]]:

@@ -136,22 +136,15 @@ def _facts_changing(project_dir: str, is_hit: Matcher, names: Collection[str] = 
     Mentions in logs, tasks and what sessions were handed go before the facts, while a second run can still find these.
     """
     recall = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
-    logs = [os.path.join(project_dir, *path) for path in _LOGS]
-
-    def receipts() -> dict[str, float]:
-        paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in _HANDED]
-        return {path: files.modified(path) for path in paths}
-
+    facts = [os.path.join(project_dir, *path) for path in _LOGS]
+    facts += _listed(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
+    facts += [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in _HANDED]
     try:
         with writers_stopped(project_dir):
             _erase(os.path.join(project_dir, name) for name in (*_VIEWS, os.path.join(os.pardir, settings.VIEW_FILE)))
             files.remove_tree(recall)
-            tasks = _listed(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
-            _rewrite([*logs, *tasks, *receipts()], is_hit, names)
+            _rewrite(facts, is_hit, names)
             yield
-            before = receipts()
-        with writers_stopped(project_dir):  # a session that was just starting has written what it had read before
-            _rewrite([path for path, at in receipts().items() if at != before.get(path)], is_hit, names)
     finally:
         files.remove_tree(recall)
         for shelf in shelves(os.path.dirname(project_dir), project_dir):
@@ -216,17 +209,14 @@ def strike(path: str, data: bytes, is_hit: Matcher, names: Iterable[str] = ()) -
     """The file without sentences that are hit, and without items of `names`: `data` itself when there are none, None
     when nothing is left."""
     folder, name = path.replace("/", os.sep).split(os.sep)[-2:]
-    text = data.decode("utf-8", "surrogateescape")
+    text = data.decode("utf-8", "replace")
     try:
         after = _struck(folder, name, text, is_hit, frozenset(names))
     except ValueError:  # damaged: plain text then
         after = sentences(text, is_hit)
     if after == text or not after or not after.strip():
         return data if after == text else None
-    try:
-        return after.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # JSON may spell half a character
-        return after.encode("utf-8", "replace")
+    return after.encode("utf-8", "replace")  # JSON may spell half a character
 
 
 def passages(path: str, data: bytes) -> list[str]:
