@@ -109,16 +109,6 @@ def test_the_injected_commands_work(life: Life) -> None:
         assert expected in done.stdout.decode("utf-8")
 
 
-def test_lines_of_the_clients_own_memory_are_not_repeated(life: Life) -> None:
-    earlier = past(life)
-    (earlier.project / "MEMORY.md").write_text("- VAT is included\n- ships on Mondays\n", "utf-8")
-    own = life.transcript.path.parent / "memory"
-    own.mkdir(parents=True)
-    (own / "MEMORY.md").write_text("# Memory\n* VAT is  included\n", "utf-8")
-    text = life.start().context
-    assert ("VAT is included" in text, "ships on Mondays" in text) == (False, True)
-
-
 def test_sessions_of_the_same_branch_and_folder_come_first(life: Life) -> None:
     for branch, folder in (("main", "docs"), ("feature", "web"), ("main", "web"), ("other", "docs")):
         support.git(life.cwd, "checkout", "-q", "-B", branch)

@@ -37,7 +37,8 @@ def handle(run: Run) -> dict[str, Any] | None:
             state.since = run.now
             capture.save(session.dir, state)
         housekeeping.housekeep(run, event.session_id, client, run.now, options)
-        if _is_index_due(run):
+        episodes = files.names(os.path.join(run.project_dir, settings.EPISODES_DIR))
+        if _is_index_due(run, len(episodes)):
             from ..base import health
             from ..recall import cache
 
@@ -56,7 +57,7 @@ def handle(run: Run) -> dict[str, Any] | None:
             known = briefing.glance(run.project_dir) if options["start_line"] == "on" else ""
             verb = "open" if " open: " in known else "list"
             message.append("Harness Memory: %s · harness memory %s" % (known, verb) if known else "")
-            message.append(briefing.consolidation_due(run.project_dir, run.now, options))
+            message.append(briefing.consolidation_due(run.project_dir, episodes, run.now, options))
             if files.exists(os.path.join(run.project_dir, settings.STATE_DIR, settings.REVIEW_FILE)):
                 from ..memory import review
 
@@ -65,15 +66,14 @@ def handle(run: Run) -> dict[str, Any] | None:
     return run.reply(text, "\n".join(filter(None, message)))
 
 
-def _is_index_due(run: Run) -> bool:
+def _is_index_due(run: Run, episodes: int) -> bool:
     """Whether a prompt cannot bring recall's index up to date: its log is long, or it is missing with much to read."""
     folder = os.path.join(run.project_dir, settings.STATE_DIR, settings.RECALL_DIR)
     log = os.path.join(folder, settings.RECALL_LOG)
     if os.path.exists(os.path.join(folder, settings.RECALL_INDEX)):
         return os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES
-    episodes = files.names(os.path.join(run.project_dir, settings.EPISODES_DIR))
     is_archived = os.path.isdir(housekeeping.archive_folder(run.project_dir))
-    return is_archived or len(episodes) > settings.RECALL_TAKEN_AT_PROMPT
+    return is_archived or episodes > settings.RECALL_TAKEN_AT_PROMPT
 
 
 def _problems(run: Run) -> list[str]:

@@ -172,12 +172,12 @@ def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
 
     path = os.path.join(project.dir, settings.INDEX_FILE)
     part = Part("menu", "Past sessions", [], path, "%s list" % invocation.own_command())
-    for name, text in sorted(_menu_entries(path), key=distance):
+    entries = [entry for entry in _menu_entries(path) if day_and_id(entry[0])[1] not in own_ids]
+    for name, text in sorted(entries, key=distance)[:20]:
         (day, id), branch = day_and_id(name), place(text)[0]
-        if id not in own_ids and len(part.lines) < 20:
-            done = text.rpartition(" (")[0] if text.endswith(")") else text
-            where = " (on %s)" % branch if branch not in ("", project.branch) else ""
-            part.add(neutral.line("- [%s] %s: %s%s" % (day, id, done, where)), id, "menu")
+        done = text.rpartition(" (")[0] if text.endswith(")") else text
+        where = " (on %s)" % branch if branch not in ("", project.branch) else ""
+        part.add(neutral.line("- [%s] %s: %s%s" % (day, id, done, where)), id, "menu")
     return part
 
 

@@ -67,12 +67,12 @@ def mark_consolidation(project_dir: str, now: float) -> None:
     files.write_json(os.path.join(project_dir, _CONSOLIDATED), value, durable=True)
 
 
-def consolidation_due(project_dir: str, now: float, config: Config) -> str:
+def consolidation_due(project_dir: str, episodes: list[str], now: float, config: Config) -> str:
     """A line for the person when enough sessions wait, at most once a day."""
     mentioned = os.path.join(project_dir, settings.STATE_DIR, "consolidation-told")
     at = last_consolidation(project_dir)
     since = settings.EPISODE_PREFIX + (clock.stamp(at) + "~" if at else "")  # "~" sorts behind every id
-    number = sum(name > since for name in files.names(os.path.join(project_dir, settings.EPISODES_DIR)))
+    number = sum(name > since for name in episodes)
     is_mentioned = now - settings.DAY_SECONDS < files.modified(mentioned) <= now
     if number < config["consolidate_after_episodes"] or is_mentioned:
         return ""
