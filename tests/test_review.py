@@ -59,13 +59,6 @@ def test_what_is_edited_is_noted_in_the_new_words(world: World) -> None:
     assert RULE not in waiting(world)
 
 
-def test_what_a_note_says_already_is_not_offered(world: World) -> None:
-    assert RULE in waiting(world)
-    assert world.memory("remember", "We never push to main without asking").code == 0
-    assert RULE not in {item["text"] for item in world.json("review")}
-    assert "Rules the user stated" not in Life(world.home, world.repo).start().context
-
-
 def test_what_is_rejected_is_never_offered_again(world: World) -> None:
     assert world.memory("review", "reject", "--all").code == 0
     world.work(RULE.upper() + "!", "Understood, I will ask.", ("a.py",))

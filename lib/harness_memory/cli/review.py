@@ -40,12 +40,13 @@ def waiting(call: Call) -> int:
     after = ["", "Decide: harness memory review accept, edit or reject ID"] * bool(left)
     after += ["", "Changed on two machines; the newer version holds, the other is in:"] * bool(former)
     after += ["  " + short("%s/%s" % (call.root, path)) for path in former]
-    source = "DAY SESSION TIMES " if columns() >= WIDE else ""  # on a narrow terminal, the words
-    return call.listing("ID=key KIND %sWORDS=text" % source, left, "Nothing waits.", _row, after)
+    head = "ID=key KIND " + "DAY SESSION TIMES " * (columns() >= WIDE)  # on a narrow terminal, the words
+    head += "DOUBT " * any(item.doubt for item in left) + "WORDS=text"
+    return call.listing(head, left, "Nothing waits.", _row, after)
 
 
 def _row(item: Item) -> Fields:
-    return {name: getattr(item, name) for name in ("key", "kind", "day", "session", "times", "text")}
+    return {name: getattr(item, name) for name in ("key", "kind", "day", "session", "times", "doubt", "text")}
 
 
 def settle(call: Call) -> int:
@@ -141,6 +142,5 @@ def rate(call: Call) -> int:
     if not skill:
         raise Refusal('"%s" cannot be the name of a skill' % call.skill)
     call.prepare()
-    note = brief(call.note, settings.ITEM_CHARS)
-    rating = ratings.append(call.dir, call.present, skill, call.rating, note, call.now)
+    rating = ratings.append(call.dir, call.present, skill, call.rating, brief(call.note, settings.ITEM_CHARS), call.now)
     return call.answer(rating, ["Rated /%s %d of 5." % (skill, call.rating)])

@@ -138,7 +138,7 @@ def _note(path: str) -> str:
 
 _READERS: dict[str, Reader] = {  # by the name in `formats.txt`
     "ratings": lambda path: _lines(path, ratings.problem),
-    "rules": lambda path: _lines(path, review.problem),
+    "rules": lambda path: _lines(path, lambda event: shape.problem(event, review.EVENT)),
     "replaced": lambda path: "could not be read and was replaced",
     # Damage of an archive shows when everything is read.
     "archive": lambda path: "".join("" for _ in archive.load(path)),

@@ -5,6 +5,7 @@
     STATE/review.json              a view: {"schema", "waiting", "rules": [{"text", "day", "session", "times"}]}
 
 An item is known by its gist, so that what was rejected once is never offered again, and what a note says not at all.
+A rule in doubt (see `session.rules`) waits too, but is not among the view's rules until the user says it again.
 """
 
 from __future__ import annotations
@@ -14,26 +15,28 @@ import os
 from ..base import clock, files, jsontext, settings, shape
 from ..base.text import hexdigest
 from ..base.typing import Any, Iterable
+from ..session.episode import DOUBTS
 
 KINDS = {"rule": "rules", "decision": "decisions", "lesson": "learnings"}  # and the field of an episode
 ACCEPTED, REJECTED = "accepted", "rejected"
 SHOWN = 20
-_EVENT = {"at": "text", "event": "text", "key?": "text", "note?": "text", "session?": "text"}
+EVENT = {"at": "text", "event": "text", "key?": "text", "note?": "text", "session?": "text"}
 _VIEW = os.path.join(settings.STATE_DIR, settings.REVIEW_FILE)
 _RULE = {"text": "text", "day": "text", "session": "text", "times": "count"}
-_TOLD = os.path.join(settings.STATE_DIR, "review-told")
 
 
 class Item:
     """`times`: in how many sessions it was said, also in other words; day, session, words and key are the last's."""
 
-    __slots__ = ("day", "gist", "key", "keys", "kind", "session", "text", "times")
+    __slots__ = ("day", "doubt", "gist", "key", "keys", "kind", "session", "text", "times")
 
     def __init__(self, kind: str, text: str, day: str, session: str) -> None:
         from ..notes.gist import gist  # most starts need none
 
         if kind == "rule" and text[10:12] == ": ":
             day, text = text[:10], text[12:]
+        self.doubt = next((doubt for doubt in DOUBTS if text.endswith(" (%s)" % doubt)), "")
+        text = text[: -len(" (%s)" % self.doubt)] if self.doubt else text
         self.kind, self.text, self.day, self.session, self.times = kind, text, day, session, 1
         self.key = hexdigest(" ".join("".join([c if c.isalnum() else " " for c in text.lower()]).split()))[:8]
         self.keys, self.gist = {self.key}, gist(text)
@@ -58,6 +61,8 @@ def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
                 former = every.pop(item.gist or item.key, None)
                 if former:
                     item.times = former.times + (former.session != item.session)
+                    doubt = min(item.doubt, former.doubt)
+                    item.doubt = "" if item.times > 1 and doubt == DOUBTS[0] else doubt
                     item.keys |= former.keys
                 every[item.gist or item.key] = item
     return sorted(every.values(), key=lambda item: item.day)[::-1]
@@ -87,8 +92,8 @@ def render(project_dir: str, rows: list[Any]) -> bytes:
     keys = {*b" ".join([row.keys for row in rows]).decode().split()} - done
     rules = items(jsontext.loads(row.rules) for row in rows if row.rules)
     rules = [rule for rule in rules if done.isdisjoint(rule.keys)]
-    shown = [{key: getattr(rule, key) for key in _RULE} for rule in rules[: settings.RULES_KEPT]]
-    value = {"schema": settings.SCHEMA, "waiting": len(rules) + len(keys), "rules": shown}
+    shown = [{key: getattr(rule, key) for key in _RULE} for rule in rules if not rule.doubt]
+    value = {"schema": settings.SCHEMA, "waiting": len(rules) + len(keys), "rules": shown[: settings.RULES_KEPT]}
     return jsontext.pretty(value).encode("utf-8", "replace")
 
 
@@ -105,7 +110,7 @@ def reminder(project_dir: str, now: float) -> str:
     """A line for the person when something waits, at most once a day."""
     value = files.load_json(os.path.join(project_dir, _VIEW), {"waiting": "count", "rules": [_RULE]})
     number = value["waiting"] - len(value["rules"]) + len(stated(project_dir)) if value else 0
-    told = os.path.join(project_dir, _TOLD)
+    told = os.path.join(project_dir, settings.STATE_DIR, "review-told")
     if number < 1 or now - settings.DAY_SECONDS < files.modified(told) <= now:
         return ""
     files.write(told, b"")
@@ -121,10 +126,6 @@ def record(project_dir: str, event: str, now: float, *, key: str = "", note: str
     ratings.append_record(path, {name: value for name, value in fields.items() if value})
 
 
-def problem(event: object) -> str:
-    return shape.problem(event, _EVENT)
-
-
 def load(project_dir: str) -> list[dict[str, Any]]:
     """The events of rules, oldest first."""
     path = os.path.join(project_dir, *settings.RULES_LOG_PATH)
@@ -132,4 +133,4 @@ def load(project_dir: str) -> list[dict[str, Any]]:
         return []
     from . import ratings
 
-    return ratings.load_records(path, problem, settings.FILE_MAX_BYTES)
+    return ratings.load_records(path, lambda event: shape.problem(event, EVENT), settings.FILE_MAX_BYTES)

@@ -14,7 +14,7 @@ Fields, in order (1 to 40 KB of JSON, most of it passages):
     headline                 the session in one line: commits, else the plan, else what an answer says best
     asked                    the first and last prompts, cut
     decisions, learnings     with their reasons; facts
-    rules                    `<day>: <words>`, lasting wishes in the user's own words
+    rules                    `<day>: <words>`, lasting wishes in the user's own words; one in doubt ends with "(…)"
     what_remains             open todos, the checkpoint's list, what answers left open, an unanswered last prompt
     blockers                 those of them that wait for something
     plan                     the steps of the plan that was given or accepted, "[x] …" when done
@@ -40,6 +40,7 @@ from ..base.text import first_sentence, from_outside
 from ..base.typing import Any
 from .sessions import is_episode_name
 
+DOUBTS = ("may be meant once", "said by a team lead")  # of a rule, the lesser first, by their letters too
 TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
 NEW_LISTS = ("decisions", "rules", "blockers", "plan", "commits", "errors", "closes")
 SPEC = {

@@ -3,15 +3,17 @@
 A sentence is kept when the weights of its signs in `rules.txt` reach `_LEAST`: that it lasts, binds or is about the way
 of working counts for it; that it belongs to this moment, to a program or to pasted text, against it. They are looked up
 in lower case, with "^" where a clause begins, and with marks such as "@asks". Reading ends where others speak.
+A rule below `_SURE`, or of a team lead, ends with its doubt in parentheses: it waits for review, outside of starts.
 """
 
 from __future__ import annotations
 
 from ..base import settings
 from ..base.text import brief
+from .episode import DOUBTS
 
 _MOST, _READ_CHARS = 12, 8000  # rules of one prompt; characters of its beginning, and as many of its end
-_LEAST, _VETO, _AGAIN, _LASTS = 2.5, -5.0, 2.0, 2.0  # a rule; a clause that speaks for all; a repetition; a lead
+_LEAST, _SURE, _AGAIN, _LASTS = 2.5, 3.25, 2.0, 2.0  # a rule; one without doubt; a repetition; a lead
 _HEAD_CHARS, _SHORTEST, _LONGEST = 80, 14, 400  # of what leads a line, a clause that stands alone, a sentence
 _QUOTES, _ENDS = ('"', "“", "«", "「", "（", "("), dict.fromkeys(",;:(—–，：^", " ^ ")  # or asides; where clauses end
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
@@ -34,8 +36,11 @@ def stated(prompt: str) -> list[str]:
     signs = _present("+", text)
     likely = [each for each, normal in zip(sentences, normals) if _score(normal, signs) >= _LEAST]
     signs += _present("-", text) if likely else []
-    rules = [_rule(sentence, marks, signs) for sentence, marks in likely]
-    return [*dict.fromkeys(brief(rule, settings.ITEM_CHARS) for rule in rules if rule)][:_MOST]
+    found = [_rule(sentence, marks, signs) for sentence, marks in likely][::-1]  # of two, the first
+    shown = {brief(rule, settings.ITEM_CHARS): score for rule, score in found if rule}
+    is_lead = prompt.startswith((*WORDS["lead"],))
+    doubt = " (%s)" % DOUBTS[is_lead]
+    return [rule + doubt * (is_lead or score < _SURE) for rule, score in shown.items()][::-1][:_MOST]
 
 
 def _present(side: str, text: str) -> list[tuple[float, list[str]]]:
@@ -47,9 +52,10 @@ def _present(side: str, text: str) -> list[tuple[float, list[str]]]:
 def _sentences(prompt: str) -> list[tuple[str, str]]:
     """What the user wrote, sentence by sentence, with marks of its place."""
     prompt = prompt if len(prompt) <= 2 * _READ_CHARS else prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
-    lines = [] if prompt.startswith((*WORDS["pasted"],)) else prompt.replace("’", "'").split("\n")
-    is_role = prompt.startswith((*WORDS["roles"],))  # only its rules count
-    place = " @undo" if prompt.lower().startswith((*WORDS["undoes"],)) else ""  # what was done was against a rule
+    is_lead = prompt.startswith((*WORDS["lead"],))
+    is_read = is_lead or not prompt.startswith((*WORDS["pasted"],))
+    lines = prompt.replace("’", "'").split("\n") if is_read else []
+    is_role = is_lead or prompt.startswith((*WORDS["roles"],))  # only its rules count
     is_code = is_headed = is_spaced = is_spec = False
     found: list[tuple[str, str]] = []
     for line in lines:
@@ -57,7 +63,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         is_fence = bare[:3] in ("```", "~~~")
         is_code = is_code != is_fence
         is_spaced = is_spaced or not (bare or not found or found[-1][1][-6:] != "@rules")
-        if is_code or is_fence or not bare:
+        if is_code or is_fence or not bare or bare[0] in "><|$%@{}[✅❌":
             continue
         low, heading, is_bold = bare.lower(), bare.strip("#* "), bare[:2] == "**" and bare.rstrip(":").endswith("**")
         is_heading = len(heading) < 60 and (bare[0] == "#" or is_bold or heading[-1:] in (":", "："))
@@ -75,12 +81,14 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
             continue
         is_headed, is_spaced = is_headed and (is_item or not is_spaced), False
         is_pasted = line[:4] == "    " or any(mark in bare.replace("://", ":") for mark in WORDS["code"])
-        if is_pasted or bare[0] in "><|$%@{}[✅❌" or (is_role and not is_headed):
+        if is_pasted or (is_role and not is_headed):
             continue
         bare, is_item = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare, is_item or is_list
+        if is_lead and not {*low.replace(",", " ").strip("-*• .").split()}.isdisjoint(WORDS["task"]):
+            continue  # of the task alone
         for number in range(1, 10) if is_list else ():
             bare = bare.replace(" %d. " % number, "\n")
-        marks = place + (" @rules" if is_headed else " @item" + " @spec" * is_spec if is_item else "")
+        marks = " @rules" if is_headed else " @item" + " @spec" * is_spec if is_item else ""
         pieces = bare.split('"')  # a quote is part of its sentence
         for stop in WORDS["stops"]:
             pieces[::2] = [piece.replace(stop, stop.rstrip() + "\n") for piece in pieces[::2]]
@@ -92,8 +100,8 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
     return found
 
 
-def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> str:
-    """The sentence without clauses before it that speak of this moment; "" when it is no rule."""
+def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> tuple[str, float]:
+    """The sentence without clauses before it that speak of this moment, and its weight; "" when it is no rule."""
     past, (opener, _, told) = 0.0, sentence.partition(", ")  # what those clauses count against it
     if opener.lower() in WORDS["openers"] and told.lower().startswith((*WORDS["again"],)):
         sentence = told  # "No, I told you: …"
@@ -105,12 +113,11 @@ def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> str
         if sentence[:at].lower() in WORDS["again"]:
             sentence, past = rest, past + _AGAIN
             continue
-        if head <= _VETO:
-            break
         if head >= 0 or rest[:1] in _QUOTES or (rest.isascii() and rest.lower().split()[0] not in WORDS["starters"]):
-            return sentence if _score(_normal(sentence, marks), rows) + past >= _LEAST else ""
+            score = _score(_normal(sentence, marks), rows) + past
+            return sentence if score >= _LEAST else "", score
         sentence, past = rest, past + head / 2
-    return ""
+    return "", 0.0
 
 
 def _score(normal: str, rows: list[tuple[float, list[str]]]) -> float:
@@ -136,9 +143,6 @@ def _marks(text: str, words: list[str]) -> list[str]:
     marks = ["@asks"] if end in ("?", "？") or text[:1] == "¿" or start in WORDS["questions"] else []
     is_work = not held.isdisjoint(WORDS["work"])
     is_program = not is_work and not held.isdisjoint(WORDS["program"])
-    acted, then = [*words[3 + (start == "we") :], "", ""][:2]  # "keep it in Redis": a thing of this task
-    is_object = acted in WORDS["things"] and then in ("", "^", *WORDS["ties"])
-    marks += ["@object"] if is_object or (start == "we" and " ".join(words[-2:]) in WORDS["aims"]) else []
     for before, word, after in zip(words, words[1:], [*words[2:], ""]):
         if after in WORDS["behaviour"] and word in (*WORDS["duties"], "always", "never"):
             marks += ["@behaves"]
@@ -148,18 +152,13 @@ def _marks(text: str, words: list[str]) -> list[str]:
             marks += ["@reports"] if is_third or is_past else []
         elif word in WORDS["duties"]:  # "the tooltip must", but "we must"
             marks += ["@product"] if is_program and before not in WORDS["binders"] else []
-        elif word == "you" and before in WORDS["times"] and after in WORDS["deeds"]:
-            marks += ["@habit"]
         elif word in WORDS["contrasts"] and after != "if" and (start == "we" or start in WORDS["work"]):
-            marks += ["@contrast"] if "@object" not in marks else []
-        elif word == "only" and start == "we" and after in WORDS["ties"]:
-            marks += ["@only"]
+            marks += ["@contrast"]
     marks += ["@product"] if is_program and start in WORDS["general"] else []
     marks += ["@how-work"] if is_work and start in WORDS["manner"] else []
     is_kind = held.isdisjoint(WORDS["definite"])  # things of a kind, not this one
     marks += ["@norm"] if is_kind and start in WORDS["work"] and {*words[3:8]} & {*WORDS["norms"]} else []
     marks += ["@these"] if sum([word in WORDS["these"] for word in words]) > 1 else []
-    marks += ["@exact"] if sum([word[-1].isdigit() for word in words]) > 1 else []
     is_plural = any(word[-1] == "s" and word[-2:] not in ("ss", "us", "is") and len(word) > 4 for word in words[3:])
     if is_kind and (is_plural or not held.isdisjoint(WORDS["universal"])):
         marks += ["@forbids" if start in WORDS["refusals"] else "@general"]
