@@ -179,6 +179,7 @@ def test_a_start_reports_a_broken_rule_file_and_records_it(world: World) -> None
         assert str(path) in result.context
     recorded = [(event["event"], str(path) in event["reason"]) for event in events(world)]
     assert recorded == [("guard_degraded", True)] * 2
+    assert hook(world, "rm -rf ~")["permissionDecision"] == "deny"  # the built-in rules hold
 
 
 # test and status ---------------------------------------------------------------------------------
