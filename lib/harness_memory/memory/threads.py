@@ -31,7 +31,7 @@ _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_FORMAT, _HEAD_BYTES = 10, 12  # a chunk's hash and length
+_FORMAT, _HEAD_BYTES, _CHUNKS_MAX = 10, 12, 24  # the second is a chunk's hash and length
 TASKS, RULES, KEYS = 8, 11, 12  # places in a row; the last two wait for review
 
 
@@ -149,22 +149,23 @@ def hashed(step: str) -> bytes:
 def load_cache(project_dir: str) -> dict[str, Row]:
     data = memoryview(files.read_part(os.path.join(project_dir, _CACHE), 64 << 20))
     rows: dict[str, Row] = {}
+    chunks = 0
     while data:
         body = data[_HEAD_BYTES : _HEAD_BYTES + int.from_bytes(data[8:_HEAD_BYTES], "big")]
         if data[:8] != source_hash(_FORMAT, body):
             return {}  # another format, or damaged
         rows.update([(row[0], Row(row)) for row in marshal.loads(body)])
-        data = data[_HEAD_BYTES + len(body) :]
+        data, chunks = data[_HEAD_BYTES + len(body) :], chunks + 1
+    if chunks > _CHUNKS_MAX:
+        rows[""] = Row()  # of no episode, as if it had gone
     return rows
 
 
 def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> None:
     """Append what is new: a Stop changes one row. Now and then, and when a row has gone, write all of them."""
-    path, known = os.path.join(project_dir, _CACHE), {*map(id, cached.values())}
-    new = [tuple(row) for row in rows if id(row) not in known]
-    first = int.from_bytes(files.read_part(path, _HEAD_BYTES)[8:], "big")
-    is_whole = len(rows) < len(cached) or len(new) == len(rows) or os.path.getsize(path) > first + (16 << 10)
-    body = marshal.dumps([*map(tuple, rows)] if is_whole else new, 2)
+    path, new = os.path.join(project_dir, _CACHE), [row for row in rows if cached.get(row[0]) is not row]
+    is_whole = len(rows) < len(cached) or len(new) == len(rows)
+    body = marshal.dumps([tuple(row) for row in (rows if is_whole else new)], 2)
     chunk = source_hash(_FORMAT, body) + len(body).to_bytes(_HEAD_BYTES - 8, "big") + body
     if is_whole:
         files.write(path, chunk)
