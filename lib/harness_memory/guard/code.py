@@ -139,11 +139,10 @@ def _assigned(text: str, body: str) -> list[str]:
 
 def database_texts(call: Call) -> list[str]:
     """Statements; of those for a database that may be thrown away only the ones that are about another."""
-    names = [value for option, _, value in call.given.values if option in ("-d", "-D", "--dbname", "--database")]
-    names += call.given.operands
+    words, values = call.given.operands, call.given.values
+    names = [value for option, _, value in values if option in ("-d", "-D", "--dbname", "--database")] + words
     is_thrown = any(name[:5] in (":memo", "/tmp/") or is_scratch(name) for name in names if " " not in name)
-    texts = [value for _, kind, value in call.given.values if kind == "q" or (" " in value and kind != "Q")]
-    words = call.given.operands
+    texts = [value for _, kind, value in values if kind == "q" or (" " in value and kind != "Q")]
     texts += [" ".join([*texts[:1], *words]), *words, *call.statements]
     texts += [call.stdin] if isinstance(call.stdin, str) else []
     return [text for text in texts if not is_thrown or " database " in text.lower()]

@@ -55,7 +55,7 @@ def _by_row(shell: Shell, call: Call) -> None:
         if at >= 0:
             _command(shell, call, effect, at)
             return
-    script = [each for each in (given.value("P"), *call.rest(0)) if each and kinds[:1] != ["c"]]
+    script = [each for each in (given.value("P"), *call.rest(0)) if each and kinds[:1] in (["f"], ["f?"])]
     if row.has_code and script and programs.row_of(name_of(script[0])):  # python -m twine, php artisan
         shell.follow(script, via=name)
     elif row.has_code:
@@ -78,13 +78,17 @@ def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
         package, _, version = "".join(rest[:1]).rpartition("@")  # npx npm@latest
         rest = [package, *rest[1:]] if package and "/" not in version else rest
         rest = ["python", *rest] if "".join(rest[:1]).endswith(".py") else rest
+        image = words[at - 1].partition(":")[0] if where and at else ""  # amazon/aws-cli:2 runs aws
+        entry = name_of(image).replace("-cli", "") if "/" in image else ""
+        is_said = programs.row_of(name_of("".join(rest[:1]))) or not programs.row_of(entry)
+        rest = rest if is_said else [entry, *rest]
         shell.follow(rest, via=where or name, where=where)
 
 
 def _code(shell: Shell, call: Call) -> None:
     """The commands that code amounts to: code in an argument, on standard input, or in a file."""
     kinds, via = call.row.operands if call.row else [], call.program
-    scripts = [word for word in call.given.operands if word != "-"]
+    scripts = [word for word in call.given.operands if word != "-" and kinds]
     body = "\n".join(call.given.of("c"))
     if not body and kinds[:1] == ["c"]:
         body = "".join(scripts[:1])
@@ -106,12 +110,11 @@ def _code(shell: Shell, call: Call) -> None:
 def _shell(shell: Shell, call: Call) -> None:
     """`bash x.sh`, `bash < x.sh`, `cat x.sh | bash`"""
     operands = [word for word in call.given.operands if word not in ("-", "/dev/stdin") and word[:1] != "+"]
-    if operands and "-s" not in call.given.flags:
-        _script(shell, operands, call)
-    elif isinstance(call.stdin, str):
+    is_named = operands and "-s" not in call.given.flags
+    if isinstance(call.stdin, str) and not is_named:
         shell.read_text(call.stdin, via=call.program)
     else:
-        _script(shell, _fed_files(call), call)
+        _script(shell, operands if is_named else _fed_files(call), call)
 
 
 def _fed_files(call: Call) -> list[str]:

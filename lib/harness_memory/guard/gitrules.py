@@ -46,8 +46,7 @@ def is_harmless(case: Case, rule: str, call: Call) -> bool:
 
 def _rule(call: Call, protected: tuple[str, ...], branch: str) -> str:
     """`branch` is the one checked out, where known."""
-    verb, args = call.verb()
-    given = call.given
+    (verb, args), given = call.verb(), call.given
     if verb == "push":
         return _push(call, protected, branch)
     words = args[args.index("--") + 1 :] if "--" in args else given.operands[1:]
@@ -73,10 +72,9 @@ def _rule(call: Call, protected: tuple[str, ...], branch: str) -> str:
 
 
 def _push(call: Call, protected: tuple[str, ...], branch: str) -> str:
-    given = call.given
+    given, refs = call.given, call.given.operands[2:]
     if given.has("--dry-run,-n"):
         return ""
-    refs = given.operands[2:]
     if any(ref[:1] == ":" and len(ref) > 1 for ref in refs):
         return "git.push-delete"
     has_lease = given.has("--force-with-lease,--force-if-includes")
