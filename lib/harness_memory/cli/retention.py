@@ -45,41 +45,29 @@ def prune(call: Call) -> int:
         days = [path.split(os.sep)[-2] for path in sessions.all_directories(project_dir)]
         # Someone who names an age is sure of the clock.
         is_plausible = call.older_than is not None or housekeeping.is_clock_plausible(days, call.now)
+        made: list[str] = []
+        left: dict[str, str] = {}
         with contextlib.nullcontext() if call.dry_run else archives.lock(project_dir):
             now = call.now if is_plausible else 0.0
             plan = archives.plan(project_dir, now, settled["work_whole_days"], age / settings.DAY_SECONDS)
             kept = len(plan.pop(archives.KEEP))
-            numbers, made, left = _retire(project_dir, plan, to_archive, call.dry_run)
-        thin, gone = numbers[archives.THIN], numbers[archives.RETIRE]
+            for kind, group in plan.items() if not call.dry_run else ():
+                paths, reasons = archives.retire(project_dir, group, kind, time.time(), to_archive)
+                made += paths
+                left.update(reasons)
+        thin, gone = (len([each for each in group if each.id not in left]) for group in plan.values())
         report = {"project": os.path.basename(project_dir), "kept": kept, "artifacts_pruned": thin, retired: gone}
         note = "Nothing was changed (--dry-run)." if call.dry_run else None if is_plausible else _STOP
         reports.append({**report, "archives": made, "left": left, "note": note})
     return call.answer(reports, code=1 if any(report["left"] for report in reports) else 0)
 
 
-def _retire(
-    project_dir: str, plan: dict[str, list[Record]], to_archive: bool = True, is_dry: bool = False
-) -> tuple[dict[str, int], list[str], dict[str, str]]:
-    """Carry out a plan, unless it is a dry run: how many sessions of each kind, archives made, why a session stays."""
-    numbers, made, left = {}, [], {}
-    for kind, group in plan.items():
-        path, reasons = "", {record.id: "" for record in group}
-        if not is_dry:
-            into_archive = to_archive and kind != archives.THIN
-            path, reasons = archives.retire(project_dir, group, kind, time.time(), into_archive)
-        made += [path] if path else []
-        left.update({id: reason for id, reason in reasons.items() if reason})
-        numbers[kind] = [*reasons.values()].count("")
-    return numbers, made, left
-
-
 def archive(call: Call) -> int:
-    project_dir = call.dir
-    with archives.lock(project_dir):
-        old, still_open = archives.before(project_dir, call.before, with_open=call.open)
-        numbers, made, left = _retire(project_dir, {archives.WHOLE: old})
+    with archives.lock(call.dir):
+        old, still_open = archives.before(call.dir, call.before, with_open=call.open)
+        made, left = archives.retire(call.dir, old, archives.WHOLE, time.time())
     note = "Sessions of open threads stay; --open archives them too." if still_open else None
-    value = {"sessions": numbers[archives.WHOLE], "archives": made, "left": left, "open": still_open, "note": note}
+    value = {"sessions": len(old) - len(left), "archives": made, "left": left, "open": still_open, "note": note}
     return call.answer(value, code=1 if left else 0)
 
 
@@ -153,52 +141,41 @@ def adopt(call: Call) -> int:
     return call.answer({**value, "note": "This folder shares that memory from its next session on."})
 
 
-class Chosen:
-    """What is to be forgotten: things that are named, or archived sessions and `files` with a text."""
-
-    def __init__(self, call: Call, tops: list[str]) -> None:
-        if (call.text is None) is not bool(call.words):
-            raise Refusal("say what to forget: IDs, or --text")
+def forget(call: Call) -> int:
+    if (call.text is None) is not bool(call.words):
+        raise Refusal("say what to forget: IDs, or --text")
+    if call.text is not None and len("".join(call.text.split())) < _LEAST_CHARS and call.text.isascii():
+        raise Refusal("--text is too short: it would strike half the memory")
+    is_hit = None if call.text is None else forgetting.matcher(call.text)
+    tops = [call.dir, notebook.user_shelf(call.root).home, os.path.join(call.root, settings.HEALTH_DIR)]
+    with archives.lock(call.dir) if call.yes else contextlib.nullcontext():
         things: list[Record | Note | Archived] = [call.meant(word) for word in call.words]
-        self.is_hit, self.files = None, []
-        if call.text is not None:
-            if len("".join(call.text.split())) < _LEAST_CHARS and call.text.isascii():
-                raise Refusal("--text is too short: it would strike half the memory")
-            is_hit = self.is_hit = forgetting.matcher(call.text)
+        if is_hit:
             things += [each for each in call.archived if forgetting.struck(each, is_hit) != each.files]
-            self.files = [*forgetting.find_text(tops, is_hit)]
-        self.sessions = [each for each in things if isinstance(each, Record)]
-        self.notes = [each for each in things if isinstance(each, Note)]
-        self.archived = [each for each in things if isinstance(each, Archived)]
-        for note in self.notes:
+        report: dict[str, list[Fields]] = {"sessions": [each.brief() for each in things if isinstance(each, Record)]}
+        report["notes"] = [described(each) for each in things if isinstance(each, Note)]
+        report["archived"] = [each.brief() for each in things if isinstance(each, Archived)]
+        report["files"] = [*forgetting.find_text(tops, is_hit)] if is_hit else []
+        places, is_any = _places(call, report, is_hit), any(report.values())
+        going = {row["file"] for row in report["notes"] + report["files"]}
+        for note in [note for note in notebook.read_all(call.shelves) if note.path in going]:
             if note.scope == settings.TEAM_SCOPE:
                 raise Refusal("%s is in the repository. Remove it there: harness memory team unshare NAME" % note.ref)
-
-
-def forget(call: Call) -> int:
-    tops = [call.dir, notebook.user_shelf(call.root).home, os.path.join(call.root, settings.HEALTH_DIR)]
-    security = [os.path.join(call.dir, settings.SECURITY_DIR)]
-    with archives.lock(call.dir) if call.yes else contextlib.nullcontext():
-        chosen = Chosen(call, tops)
-        is_hit, report = chosen.is_hit, {"sessions": [each.brief() for each in chosen.sessions]}
-        report.update(notes=[*map(described, chosen.notes)], archived=[each.brief() for each in chosen.archived])
-        report["files"] = chosen.files
-        places = _places(call, report, is_hit)
-        is_any, going = any(report.values()), [row["file"] for row in report["notes"] + chosen.files]
-        bound = [note for note in notebook.read_all(call.shelves) if note.path in going]
-        bound = [note for note in bound if binding.is_looser(note, None)]
-        if call.yes and bound and not is_person():
-            raise Refusal("%s: %s" % (", ".join(note.ref for note in bound), binding.PERSON))
+            if call.yes and binding.is_looser(note, None) and not is_person():
+                raise Refusal("%s: %s" % (note.ref, binding.PERSON))
         if call.yes and (is_any or is_hit):
-            event = {"event": "memory_forgotten", "session": call.present, "notes": len(chosen.notes)}
+            event = {"event": "memory_forgotten", "session": call.present, "notes": len(report["notes"])}
             ids = sorted({each["id"] for each in report["sessions"] + report["archived"]})
-            event.update(files=len(chosen.files), sessions=", ".join(ids), reason="forget" + " --text" * bool(is_hit))
+            event.update(
+                files=len(report["files"]), sessions=", ".join(ids), reason="forget" + " --text" * bool(is_hit)
+            )
             try:
-                _carry_out(call, chosen, tops)
+                _carry_out(call, things, is_hit, tops)
             finally:  # a damaged archive does not keep the rest from being done
                 trail.append(call.dir, event, call.now, settings.LOCK_WAIT_SECONDS)
     left = [*forgetting.holding(tops, is_hit)] if is_hit and call.yes else []
-    in_trail = [*forgetting.holding(security, is_hit)] if is_hit else []
+    security = os.path.join(call.dir, settings.SECURITY_DIR)
+    in_trail = [*forgetting.holding([security], is_hit)] if is_hit else []
     shown = {kind: some(rows, _SHOWN) for kind, rows in places.items() if rows}
     end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
     lines = [*page(shown), "", end] if is_any else ["Nothing that is remembered here matches."]
@@ -219,15 +196,15 @@ def _places(call: Call, report: dict[str, list[Fields]], is_hit: forgetting.Matc
     shown = {kind: [*map(_named, rows)] for kind, rows in report.items() if kind != "files"}
     if not is_hit:
         return shown
-    titles = {each.owner: _named(each.brief()) for each in call.records}
-    named = {note.path: note.ref for note in notebook.read_all(call.shelves)}
+    titles = {each.owner: ("sessions", _named(each.brief())) for each in call.records}
+    titles.update((note.path, ("notes", note.ref)) for note in notebook.read_all(call.shelves))
     held: collections.Counter[tuple[str, str]] = collections.Counter()
     said: collections.Counter[str] = collections.Counter()
     for row in report["files"]:
-        path, whole = row["file"], " (the whole of it)" * row["removed"]
-        owner = archives.owner(os.path.relpath(path, call.dir).replace(os.sep, "/"))
-        place = ("notes", named[path] + whole) if path in named else ("files", short(path) + whole)
-        held[("sessions", titles[owner]) if owner in titles else place] += len(row["passages"])
+        owner = archives.owner(os.path.relpath(row["file"], call.dir).replace(os.sep, "/"))
+        kind, what = titles.get(owner) or titles.get(row["file"]) or ("files", short(row["file"]))
+        whole = " (the whole of it)" * (row["removed"] and kind != "sessions")
+        held[kind, what + whole] += len(row["passages"])
         for text in row["passages"]:
             sentences = [each for each in forgetting.split(text) if is_hit(each)] or [text]
             said.update(each.replace("description: ", "").strip(" -*#>") for each in sentences)
@@ -241,19 +218,22 @@ def _named(row: Fields) -> str:
     return "  ".join(local(row[key]) for key in what)
 
 
-def _carry_out(call: Call, chosen: Chosen, tops: list[str]) -> None:
-    project_dir = call.dir
+def _carry_out(
+    call: Call, things: list[Record | Note | Archived], is_hit: forgetting.Matcher | None, tops: list[str]
+) -> None:
     identity.record(call.project, clock.iso(call.now))
-    if chosen.is_hit:
-        ids = {call.caller, *(each.claude_id for each in chosen.archived)} - {""}
+    archived = [each for each in things if isinstance(each, Archived)]
+    records = [each for each in things if isinstance(each, Record)]
+    if is_hit:
+        ids = {call.caller, *(each.claude_id for each in archived)} - {""}
         sources = filter(None, backfills.sources(call.root, backfills.paths(config_dir())))
-        for source in (each for each in sources if each.project.dir == project_dir):
+        for source in (each for each in sources if each.project.dir == call.dir):
             with open(source.path, "rb") as file:
-                if any(chosen.is_hit(text) for row in file for text in forgetting.passages(source.path, row)):
+                if any(is_hit(text) for row in file for text in forgetting.passages(source.path, row)):
                     ids.add(source.session_id)
-        forgetting.forget_text(project_dir, tops, chosen.is_hit, ids, time.time())
-    elif chosen.sessions or chosen.archived:
-        forgetting.forget_sessions(project_dir, chosen.sessions, chosen.archived, call.now)
-    for note in chosen.notes:
-        dirs = call.all_dirs if note.scope == "user" else [project_dir]
+        forgetting.forget_text(call.dir, tops, is_hit, ids, time.time())
+    elif records or archived:
+        forgetting.forget_sessions(call.dir, [*records, *archived], call.now)
+    for note in [each for each in things if isinstance(each, Note)]:
+        dirs = call.all_dirs if note.scope == "user" else [call.dir]
         forgetting.forget_note(call.shelf(note.scope), note, call.shelves, dirs)

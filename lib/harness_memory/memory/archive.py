@@ -214,37 +214,33 @@ def _leaving(record: Record, kind: str) -> list[str]:
 
 def retire(
     project_dir: str, selected: list[Record], kind: str, now: float, to_archive: bool = True
-) -> tuple[str, dict[str, str]]:
-    """Archive sessions, then remove what `kind` says; the archive's path, and by id why a session stays, if it does.
+) -> tuple[list[str], dict[str, str]]:
+    """Archive sessions, then remove what `kind` says; the archive's path, and by id why a session stays.
 
     The caller holds the archive's lock."""
-    reasons: dict[str, str] = {}
+    left: dict[str, str] = {}
     archived: dict[str, bytes] = {}
-    for record in selected if to_archive else ():
+    made: list[str] = []
+    for record in selected if to_archive and kind != THIN else ():
         paths = [*walk(record.directory), *filter(None, [record.episode_path])]
+        names = [os.path.relpath(path, project_dir).replace(os.sep, "/") for path in paths]
         try:
-            contents = {
-                os.path.relpath(path, project_dir).replace(os.sep, "/"): files.read(path) or b"" for path in paths
-            }
-            archived.update(contents)
+            archived.update(dict(zip(names, [files.read(path) or b"" for path in paths])))
         except OSError as error:
-            reasons[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
-    path = ""
+            left[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
     if archived:  # another machine may archive others at the same time
         name = "sessions-%s-%s" % (clock.stamp(clock.iso(now)), hexdigest("\n".join(archived))[:8])
-        path = os.path.join(archive_folder(project_dir), name + settings.ARCHIVE_SUFFIX)
-        _write(path, archived, now)
+        made = [os.path.join(archive_folder(project_dir), name + settings.ARCHIVE_SUFFIX)]
+        _write(made[0], archived, now)
     for record in selected:
         if sessions.read_marker(project_dir, record.claude_id):
-            reasons[record.id] = "it went on"
-        if reasons.setdefault(record.id, ""):
-            continue
-        for each in _leaving(record, kind):
+            left[record.id] = "it went on"
+        for each in _leaving(record, kind) if record.id not in left else ():
             files.remove_tree(each)
         files.remove_if_empty(record.directory)
         files.remove_if_empty(os.path.dirname(record.directory))
     views.refresh(project_dir)
-    return path, reasons
+    return made, left
 
 
 def refuse_if_damaged(project_dir: str) -> None:

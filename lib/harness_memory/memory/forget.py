@@ -45,28 +45,27 @@ _PHRASE_CHARS = 12  # a shorter one may be of any session
 _MENTIONS = ("/%s.md)", "] %s: ", " %s] ", "show %s")
 
 
-def forget_sessions(project_dir: str, selected: list[Record], archived: list[archive.Archived], now: float) -> None:
+def forget_sessions(project_dir: str, selected: list[Record | archive.Archived], now: float) -> None:
     """The caller holds the archive's lock. Unreadable, when all else is done, for a damaged archive."""
-    every: list[Record | archive.Archived] = [*selected, *archived]
-    claude_ids = {each.claude_id for each in every} - {""}
-    ids, names = claude_ids | {each.id for each in every}, {each.episode_name for each in every} - {""}
-    episodes = [{key: value.get(key) for key in _SHOWN} for value in filter(None, (each.episode for each in every))]
+    claude_ids = {each.claude_id for each in selected} - {""}
+    names = {*claude_ids, *(name for each in selected for name in (each.id, each.episode_name) if name)}
+    episodes = [{key: value.get(key) for key in _SHOWN} for value in filter(None, (each.episode for each in selected))]
     phrases: dict[str, None] = {}
     _tree(episodes, lambda text: bool(phrases.setdefault(text[12:] if text[10:12] == ": " else text)))
     tombstones.add(project_dir, now, sessions=claude_ids)
-    with _facts_changing(project_dir, _mentions(ids | names, phrases), ids | names):
-        for each in selected:
+    with _facts_changing(project_dir, _mentions(names, phrases), names):
+        for each in [each for each in selected if isinstance(each, Record)]:
             files.remove_tree(each.directory, last=settings.META_FILE)
-            paths = [each.directory, sessions.marker_path(project_dir, each.claude_id or each.id)]
-            paths.append(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
-            _erase([*paths, *filter(None, [each.episode_path])])
-        archive.rewrite(project_dir, lambda each: {} if ids & {each.id, each.claude_id} else each.files, now)
+            thread = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json")
+            marker = sessions.marker_path(project_dir, each.claude_id or each.id)
+            _erase([each.directory, marker, thread, *filter(None, [each.episode_path])])
+        archive.rewrite(project_dir, lambda each: {} if names & {each.id, each.claude_id} else each.files, now)
 
 
 def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs: list[str]) -> None:
     """The note, its former versions in every scope, its drafts, and what receipts say of it."""
     whole = shelf.note(note.slug) or note
-    paths = [shelf.path(note.slug), os.path.join(shelf.home, settings.STATE_DIR, "used", note.slug)]  # marks of 0.1
+    paths = [shelf.path(note.slug)]
     for each in (each for each in (shelf, *reach) if each.home):
         drafts = _listed(each.home, settings.STATE_DIR, settings.DRAFTS_DIR)
         paths += [path for path in drafts if os.path.basename(path).startswith("note-%s." % note.slug)]
@@ -214,9 +213,9 @@ def strike(path: str, data: bytes, is_hit: Matcher, names: Iterable[str] = ()) -
         after = _struck(folder, name, text, is_hit, frozenset(names))
     except ValueError:  # damaged: plain text then
         after = sentences(text, is_hit)
-    if after == text or not after or not after.strip():
-        return data if after == text else None
-    return after.encode("utf-8", "replace")  # JSON may spell half a character
+    if after == text:
+        return data
+    return after.encode("utf-8", "replace") if after and after.strip() else None
 
 
 def passages(path: str, data: bytes) -> list[str]:
