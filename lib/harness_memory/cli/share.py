@@ -9,7 +9,6 @@ import time
 from typing import Iterator
 
 from ..base import clock, files, invocation, settings
-from ..base.lock import Busy
 from ..base.redact import redact
 from ..base.text import brief
 from ..memory import sync as syncing
@@ -150,17 +149,16 @@ def sync(call: Call) -> int:
 
 
 def _run(call: Call, store: Store) -> int:
-    try:
-        with store.lock():
-            result = store.sync(call.now)
-    except Busy as error:
-        raise Refusal(str(error.strerror)) from None
-    except OSError as error:
-        problem = redact("%s: %s" % (error.filename, error.strerror))
-        syncing.configure(call.root, last={"at": clock.iso(call.now), "result": problem, "is_well": False})
-        raise
-    syncing.configure(call.root, last={"at": clock.iso(call.now), "result": result, "is_well": True})
-    return call.answer({"remote": _shown(store.config["remote"]), "result": result})
+    last = {"at": clock.iso(call.now), "result": "", "is_well": False}
+    with store.lock():
+        try:
+            last.update(result=store.sync(call.now), is_well=True)
+        except OSError as error:
+            last["result"] = redact("%s: %s" % (error.filename, error.strerror))
+            raise
+        finally:
+            syncing.configure(call.root, last=last)
+    return call.answer({"remote": _shown(store.config["remote"]), "result": last["result"]})
 
 
 def init(call: Call) -> int:

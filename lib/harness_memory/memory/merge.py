@@ -128,18 +128,9 @@ class Merged:
         return winner or None
 
     def _needless(self) -> set[str]:
-        """Former versions that are not needed: the page was deleted later, or replaced by someone who had seen it."""
+        """Former versions of pages that were deleted later."""
         ends = {key[:8]: clock.stamp(at) for key, (at, sha) in self.versions.items() if not sha}
-        pages = {_mark(path)[:8]: path for path in self.base if rule_of(path) == PAGE}
-        needless = set()
-        for path in filter(is_former, self.tree):
-            mark, stamp = path[-11:-3], path[-34:-12]
-            page = pages.get(mark, "")
-            sides = [side for side in (self.ours, self.theirs) if path not in side]
-            is_replaced = any(side.get(page) != self.base.get(page) for side in sides)
-            if stamp <= ends.get(mark, "") or (is_replaced and self.base.get(page) == self.tree[path]):
-                needless.add(path)
-        return needless
+        return {path for path in filter(is_former, self.tree) if path[-34:-12] <= ends.get(path[-11:-3], "")}
 
     def _ended(self, tree: Tree, session: str) -> str:
         """When a session last did something."""
