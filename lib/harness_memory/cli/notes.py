@@ -94,15 +94,14 @@ def _disagree(note: Note, facts: list[str], *, is_own: bool) -> bool:
 
 def _title(fact: str) -> str:
     """Up to five words that tell a fact from others: also what it rules out, and what stands before that."""
-    said = [pair for pair in telling(lint.reword(fact, "")[0]) if "://" not in pair[1] and MARK not in pair[1]]
-    main = [at for at, (_, word) in enumerate(said) if word.lower() not in WORDS["ties"]]
-    denied = [at for at in main if said[at][0] and (at - 1 not in main or said[at - 1][0] != said[at][0])]
-    order = sorted(main, key=lambda at: (at not in denied, at + 1 not in denied or said[at][0] != ""))
-    words, denial, first = [""], "", order[:5]
-    for at, (now, word) in enumerate(said):
-        if at in first or (at not in main and at - 1 in first and at + 1 in first):
-            words += [now, word] if now != denial else [word]
-            denial = now
+    every = [pair for pair in telling(lint.reword(fact, "")[0]) if pair[1].lower() not in WORDS["ties"]]
+    said = [(denial, word) for denial, word in every if "://" not in word and MARK not in word]
+    denied = {near for at, (denial, _) in enumerate(said) if denial for near in (at - 1, at)}
+    words, last = [""], ""
+    for at in sorted(sorted(range(len(said)), key=lambda at: at not in denied)[:5]):
+        denial, word = said[at]
+        words += [denial, word] if denial != last else [word]
+        last = denial
     return " ".join(filter(None, words)) or fact
 
 
