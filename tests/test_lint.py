@@ -60,7 +60,6 @@ def shelf(tmp_path: Path) -> notebook.Shelf:
 
 def test_every_kind_of_finding_is_found_in_its_sample(tmp_path: Path, shelf: notebook.Shelf) -> None:
     shutil.copytree(DATA / "findings", shelf.folder)
-    Path(shelf.path("unreadable")).write_bytes(b"- by \xff\xfe hand\n")
     for path in Path(shelf.folder).iterdir():
         os.utime(path, (NOW, NOW))
     kinds: dict[str, list[str]] = {"a-fine": []}

@@ -21,7 +21,7 @@ from ..base.text import cut
 from ..session.rules import WORDS
 from . import binding, index
 from .gist import telling
-from .note import CONFLICT, Fact, Note, is_fence
+from .note import Fact, Note, is_fence
 from .shelf import Shelf, read_all
 
 _SHOWN_CHARS = 80
@@ -157,7 +157,7 @@ def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
 def check_note(note: Note, root: str, now: float) -> Iterator[Finding]:
     if note.is_unreadable:
         line, what = note.problems[0]
-        yield _finding(note, line, "conflict" if note.fate == CONFLICT else "unreadable", what)
+        yield _finding(note, line, "conflict", what)
         return
     for line, what in note.problems:
         yield _finding(note, line, "frontmatter", what)

@@ -49,21 +49,17 @@ class Shelf:
         return [note for note in map(self.note, self.slugs()) if note]
 
     def note(self, slug: str) -> Note | None:
-        """None when the file is missing; an unreadable note has no facts and names its problem."""
+        """None when the file is missing, empty, or cannot be read, which `verify` names."""
         path = self.path(slug)
         try:
             data = files.read(path, settings.CURATED_MAX_BYTES, of_anyone=self.scope == settings.TEAM_SCOPE)
-            if data is None:
-                return None
-            note = notes.parse(slug, data.decode("utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             if files.is_passing(error):
                 raise
-            note = Note(slug, {}, [])
-            note.is_unreadable, note.fate = True, "unreadable"
-            note.problems.append((1, "cannot be read: %s" % getattr(error, "strerror", "not UTF-8")))
+            data = None
+        note = notes.parse(slug, (data or b"").decode("utf-8", "replace"))
         note.scope, note.path = self.scope, path
-        return note
+        return note if data else None
 
     def expected_index(self) -> bytes | None:
         """What MEMORY.md must hold, b"" when it must be missing; None where we leave it alone."""
