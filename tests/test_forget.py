@@ -243,14 +243,6 @@ def test_killed_run_is_finished_by_the_next(world: World, client: support.Client
     world.assert_sound()
 
 
-def test_damaged_tombstones_stop_what_would_bring_sessions_back(world: World, client: support.Client) -> None:
-    archived(world, client)
-    store.write(str(world.project / "STATE" / "forgotten.json"), b"{")
-    for words in (("restore", "--all"), ("backfill",)):
-        result = world.memory(*words)
-        assert (result.code, "forgotten.json" in result.stderr) == (2, True)
-
-
 @pytest.mark.parametrize(("text", "left"), support.rows("text/struck.jsonl"))
 def test_strike_takes_the_sentence_the_line_or_the_paragraph(text: str, left: str) -> None:
     assert forget.sentences(text, forget.matcher("Acme Corp")) == left

@@ -14,7 +14,6 @@ import sys
 from typing import Callable
 
 from ..base import clock, files, settings
-from ..base.lock import Lock
 from ..base.redact import MARK, redact
 from ..memory import briefing as curated
 from ..session import summary
@@ -81,16 +80,13 @@ class Page:
     def replace(self, text: str) -> int:
         """Write a new version and keep the two before; show what changed."""
         self.call.prepare()
-        lock = Lock(self.path + settings.LOCK_SUFFIX, 5.0, "another process writes the page. Try again")
-        with lock:
-            before, data = self.text(), files.read(self.path)
-            if text != before:
-                if data is not None and not files.is_same(self.former[0], data):
-                    if files.exists(self.former[0]):
-                        files.move(*self.former)
-                    files.write(self.former[0], data, durable=True)
-                files.write(self.path, text, durable=True)
-            lock.discard()
+        before, data = self.text(), files.read(self.path)
+        if text != before:
+            if data is not None and not files.is_same(self.former[0], data):
+                if files.exists(self.former[0]):
+                    files.move(*self.former)
+                files.write(self.former[0], data, durable=True)
+            files.write(self.path, text, durable=True)
         diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm=""))
         rows = ["Secrets in it were redacted."] * (MARK in text)
         rows += [diff, "", "Written: %s" % short(self.path)] if diff else ["Nothing changed."]

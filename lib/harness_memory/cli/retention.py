@@ -101,12 +101,7 @@ def backfill(call: Call) -> int:
     try:
         # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
         for source in sorted(wanted, key=lambda source: (source.started, source.modified)):
-            try:
-                kinds[work.make(source)] += 1
-            except (OSError, ValueError) as error:
-                if str(getattr(error, "filename", "")).startswith(os.path.join(root, "")):
-                    raise  # the memory cannot be written: no other transcript would fare better
-                kinds[backfills.UNREADABLE] += 1
+            kinds[work.make(source)] += 1
     finally:
         for project_dir in work.made:
             views.refresh(project_dir)
@@ -118,7 +113,7 @@ def backfill(call: Call) -> int:
     skipped = ["%d %s" % (number, kind) for kind, number in sorted(kinds.items())]
     lines += ["Skipped: %s." % ", ".join(skipped)] if skipped else []
     lines += ["What changed just now may go on: a later run takes it."] if backfills.FRESH in kinds else []
-    return call.answer(report, lines, 1 if backfills.UNREADABLE in kinds else 0)
+    return call.answer(report, lines)
 
 
 def config_dir() -> str:

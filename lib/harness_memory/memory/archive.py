@@ -218,16 +218,12 @@ def retire(
     """Archive sessions, then remove what `kind` says; the archive's path, and by id why a session stays.
 
     The caller holds the archive's lock."""
-    left: dict[str, str] = {}
     archived: dict[str, bytes] = {}
-    made: list[str] = []
+    made, left = [], {}
     for record in selected if to_archive and kind != THIN else ():
         paths = [*walk(record.directory), *filter(None, [record.episode_path])]
-        names = [os.path.relpath(path, project_dir).replace(os.sep, "/") for path in paths]
-        try:
-            archived.update(dict(zip(names, [files.read(path) or b"" for path in paths])))
-        except OSError as error:
-            left[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
+        for path in paths:
+            archived[os.path.relpath(path, project_dir).replace(os.sep, "/")] = files.read(path) or b""
     if archived:  # another machine may archive others at the same time
         name = "sessions-%s-%s" % (clock.stamp(clock.iso(now)), hexdigest("\n".join(archived))[:8])
         made = [os.path.join(archive_folder(project_dir), name + settings.ARCHIVE_SUFFIX)]
@@ -243,19 +239,9 @@ def retire(
     return made, left
 
 
-def refuse_if_damaged(project_dir: str) -> None:
-    """Before a command brings something back that may have been forgotten."""
-    path = tombstones.path(project_dir)
-    problem = files.read_json(path, tombstones.SPEC)[1]
-    if problem:
-        what = "cannot read it (%s), and forgotten sessions would come back. Repair it, or delete it" % problem
-        raise files.Unreadable(errno.EINVAL, what, path)
-
-
 def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
     """Bring sessions back from the archives, whose lock the caller holds; what became of each, by short id."""
     # The newest copy of a session comes first, older ones fill gaps: a killed run may have archived it in two parts.
-    refuse_if_damaged(project_dir)
     starts = {record.id: record.started for record in records.load_all(project_dir)}
     outcome: dict[str, str] = {}
     for session in selected:

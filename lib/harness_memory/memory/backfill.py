@@ -23,10 +23,8 @@ PROJECTS_DIR = "projects"
 REASON = "recorded from its transcript afterwards"
 
 # What became of a transcript.
-MADE, KNOWN, LIVE, FRESH, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
-    "made", "known", "running", "changed just now", "forgotten",
-    "without substance", "too old", "of other projects", "unreadable",
-)  # fmt: skip
+MADE, KNOWN, LIVE, FRESH, FORGOTTEN = "made", "known", "running", "changed just now", "forgotten"
+EMPTY, OLD, ELSEWHERE = "without substance", "too old", "of other projects"
 
 
 class Source:
@@ -105,7 +103,6 @@ class Backfill:
         if self.only and project.dir != self.only:
             return ELSEWHERE
         if project.dir not in self.archived:
-            archive.refuse_if_damaged(project.dir)
             self.archived[project.dir] = {each.claude_id for each in archive.load_all(project.dir, [])}
         if tombstones.since(project.dir, source.session_id, source.started):
             return FORGOTTEN
