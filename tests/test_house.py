@@ -69,13 +69,13 @@ PACKAGES = {
     "project": 552,
     "audit": 204,
     "session": 2251,
-    "notes": 865,
-    "memory": 2605,
+    "notes": 861,
+    "memory": 2565,
     "recall": 1130,
     "inject": 511,
     "guard": 3729,
     "hook": 964,
-    "cli": 2960,
+    "cli": 2928,
     "setup": 736,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
