@@ -52,10 +52,9 @@ def test_record_is_whole_after_every_stop(life: Life) -> None:
     assert {key: episode[key] for key in expected} == expected
     seed = ["session_id", "project", "skill_used", "what_was_done", "files_changed", "outcome", "duration_minutes"]
     assert list(episode)[: len(seed)] == seed
+    assert "Added the parser." in (life.directory / "summary.md").read_text("utf-8")
     assert "Added the parser. [parser.py]" in (life.project / "INDEX.md").read_text("utf-8")
     assert [thread["status"] for thread in life.threads()] == ["closed"]
-    life.end()
-    assert "Added the parser." in (life.directory / "summary.md").read_text("utf-8")
 
 
 def test_courtesy_does_not_hide_the_work(life: Life) -> None:

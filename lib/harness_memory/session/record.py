@@ -1,6 +1,6 @@
 """Bringing one session's record up to date.
 
-    transcript + checkpoints + payload → capture.json → episode, META, at the end summary.md
+    transcript + checkpoints + payload → capture.json → summary.md, episode, META
 
 Run at every Stop, PreCompact and SessionEnd, by the command line after a checkpoint, and by the sweep for a session
 that died. The caller holds the session's lock. Each step can be repeated: the next run completes what a killed
@@ -72,12 +72,10 @@ def update(
         meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
         meta.update({key: value[key] for key in ("branch", "model") if value[key]})
         state.is_changed = not files.is_same(path, data)
-        if is_over:
+        if state.is_changed:
             from . import summary
 
-            page = summary.render(value).encode("utf-8", "replace")
-            files.write_if_changed(os.path.join(session.dir, settings.SUMMARY_FILE), page)
-        if state.is_changed:
+            files.write(os.path.join(session.dir, settings.SUMMARY_FILE), summary.render(value))
             files.write(path, data, durable=True)
     else:
         meta["summary"] = next(iter(state.prompts()), meta.get("summary"))

@@ -1,4 +1,4 @@
-"""`summary.md`: a session for a human reader, written when it ends."""
+"""`summary.md`: a session for a human reader."""
 
 from __future__ import annotations
 
