@@ -277,7 +277,7 @@ class Shell(Words):
                 self.trace.write(path, [*call.sources(), call] if text is None else text, adds=operator == ">>")
 
     def record(self, program: str, args: list[str]) -> Call:
-        self.budget.take(shell.CALL + len(args))
+        self.budget.take(shell.CALL + 2 * len(args))
         call = Call(program, args, self.cwd)
         for name in ("via", "where", "stdin", "is_kept", "branch", "elsewhere"):
             setattr(call, name, getattr(self, name))
