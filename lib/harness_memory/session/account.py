@@ -32,13 +32,12 @@ def passages(statements: list[Statement]) -> list[dict[str, object]]:
 
 def headline(statements: list[Statement], files: list[str]) -> str:
     """The line that says best what the session was about; after the ask, or else a file, when it hardly names it."""
-    is_work = any("w" in each.kinds for each in statements)
     scores = {}
-    for each in statements:
+    for each in [each for each in statements if each.by == "c"] or statements:
         is_deed = "s" in each.kinds or "d" not in each.kinds  # of work; what was decided stands elsewhere
-        bonus = 3 * (not is_work) if each.by == "u" else 0 if "w" not in each.kinds else 12 if is_deed else 2
+        bonus = 0 if "w" not in each.kinds else 12 if is_deed else 2
         scores[each] = each.headline + bonus + 4 * (each.turn == statements[0].turn)  # what it was begun for
-    best = max(statements, key=scores.__getitem__)
+    best = max(scores, key=scores.__getitem__)
     line = _as_deed(best.text.rstrip(":").partition(" (done)")[0])
     asks = [each for each in statements if each.by == "u" and each.turn <= best.turn]
     about = _subjects(" ".join([*(each.text for each in asks if each.turn == best.turn), *files]))
@@ -58,8 +57,11 @@ def _subjects(text: str) -> set[str]:
 
 
 def _as_deed(line: str) -> str:
-    """ "I've successfully added tests" as "Added tests": a list of sessions is read by its first words."""
+    """ "I've successfully added tests for: …" as "Added tests": a list of sessions is read by its first words."""
     words = line.split(" ")
+    del words[next((at for at, word in enumerate(words) if at > 2 and "to come" in CLASS.get(word, ())), len(words)) :]
+    while len(words) > 3 and "stop" in CLASS.get(words[-1].lower(), ()):
+        del words[-1]
     while len(words) > 3 and words[0].lower().replace("’", "'") in TABLES["openers"]:
         del words[0]
     is_deed = len(words) > 2 and "done" in CLASS.get(words[0].lower(), ())

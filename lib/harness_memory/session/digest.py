@@ -13,11 +13,14 @@ from ..base.text import cut
 from ..base.typing import Any, Callable, Iterable
 from . import units
 
+_STEPS = ("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i ")  # Claude to itself
 _ZERO = 1024  # a character above all that JSON escapes
 _UNIT_CHARS = 100  # what a unit takes at least: a session of thousands of small turns keeps two hundred units
 _PUNCTUATION: dict[int, str | None] = {code: " " for code in range(33, 127) if not chr(code).isalnum()}
 _PUNCTUATION.update(dict.fromkeys(map(ord, "“”„«»—–…→·。、，：；！？（）「」"), " "))
 _PUNCTUATION[ord("'")] = _PUNCTUATION[ord("’")] = None
+_ACCENTS = str.maketrans("àáâãäçèéêëìíîïñòóôõöùúûü", "aaaaaceeeeiiiinooooouuuu")
+_LINKS = frozenset(("now", "then", "and", "also", "just"))  # before the first word that says something
 TABLES_FILE = __file__[: -len(".py")] + ".json"
 TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`
 if not TABLES:
@@ -25,14 +28,14 @@ if not TABLES:
         TABLES = jsontext.loads(_file.read())
     _names: dict[str, tuple[str, ...]] = {}
     for _name, _words in TABLES.pop("words").items():
-        _names.update([(word, (*_names.get(word, ()), _name)) for word in _words.split()])
+        _folded = [word.translate(_ACCENTS) for word in _words.split() if len(word) > 4]  # as people type in haste
+        _names.update([(word, (*_names.get(word, ()), _name)) for word in dict.fromkeys([*_words.split(), *_folded])])
     _shared = {names: names for names in _names.values()}  # a hook reads each of them once
     TABLES["class"] = {word: _shared[names] for word, names in _names.items()}
     TABLES["together"] = [(name, frozenset(need), frozenset(bar)) for name, (need, bar) in TABLES["together"].items()]
 CLASS: dict[str, tuple[str, ...]] = TABLES["class"]
 _PIECES: dict[str, list[str]] = TABLES["pieces"]
-_STEPS = ("ill ", "now i ", "now ill ", "now lets ", "lets ", "actually i ")  # Claude to itself
-_TALK, _LATER, _BLOCKED, _CHOSEN, _OFFERED, _EMPTY, _OPEN, _STILL, _BARE = map(frozenset, TABLES["groups"].values())
+_TALK, _LATER, _BLOCKED, _CHOSEN, _OFFERED, _EMPTY, _OPEN, _BARE, _TOLD = map(frozenset, TABLES["groups"].values())
 
 
 class Statement:
@@ -89,7 +92,10 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
     for unit, vote in zip(found, votes):
         lists.setdefault((unit.section, unit.lead, unit.kind, unit.is_first), []).append(vote)
     statements: list[Statement] = []
+    matter, since = "", 0  # what the next lines are about, and its first statement
     for at, (unit, row, (headline, left, decided, learned)) in enumerate(zip(found, rows, scores)):
+        if unit.is_first and unit.kind in (units.HEAD, units.ITEM) and "its remedy" not in row:
+            matter, since = unit.text, len(statements)
         if unit.kind in (units.ITEM, units.ROW) and unit.is_first:
             others = lists[unit.section, unit.lead, unit.kind, True]
             left += 2 * (sum(others) - votes[at]) // (5 * (len(others) - 1 or 1))
@@ -109,29 +115,17 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
         if is_thin and "l" not in kinds:
             continue
         headline -= 10 if "l" in kinds else 0
-        line = unit.text.rstrip(":： ")
-        is_open_ended = "stop" in CLASS.get(line.rpartition(" ")[2].lower(), ())
-        if line != unit.text and ("content 2" not in row or is_open_ended):  # what announces a list says little alone
-            after = [each.text for each in found[at + 1 : at + 2] if each.kind not in (units.HEAD, units.ROW)]
-            line = cut(" ".join([unit.text, *after]), settings.PASSAGE_CHARS) if after else line
-            headline -= 0 if after else 5
-        line = _without_opener(line) + (
-            ":" if unit.kind == units.HEAD else " (done)" if unit.kind == units.DONE else ""
-        )
+        line = unit.text.rstrip(":： ") + {units.HEAD: ":", units.DONE: " (done)"}.get(unit.kind, "")
+        headline -= 5 * ("colon" in row and "content 2" not in row)  # what announces a list says little alone
+        if "its remedy" in row and "l" in kinds and matter:  # "Fix: …": one item, with what it mends
+            line = cut("%s — %s" % (matter, line), settings.PASSAGE_CHARS)
+            for each in statements[since:]:
+                each.kinds = each.kinds.replace("l", "").replace("o", "")
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
         if "l" in kinds and statements and unit.lead == found[at - 1].text:  # the line above announces it
             statements[-1].kinds = statements[-1].kinds.replace("l", "").replace("f", "")
         statements.append(Statement(turn, "c", worth, headline, sure, kinds + "w" * is_work, line))
     return statements
-
-
-def _without_opener(line: str) -> str:
-    """A line without a sign before its words, and without "Done — " or "Done: "."""
-    opener, _, rest = line.partition(" — " if " — " in line else ": ")
-    names = [{*CLASS.get(word, ()), " — " not in line} for word in words_of(opener)]
-    is_empty = all(not each.isdisjoint(("filler", "praise")) and not {True, "done"} <= each for each in names)
-    line = rest if rest and is_empty else line
-    return line.partition(" ")[2] or line if line[:1] > "\u2190" and not line[:1].isalnum() else line
 
 
 def of_summary(block: str, turn: int) -> list[Statement]:
@@ -206,7 +200,7 @@ def fitted(statements: list[Statement]) -> list[Statement]:
 
 
 def words_of(text: str) -> list[str]:
-    return text.lower().replace("i'd ", "i would ").translate(_PUNCTUATION).split()
+    return text.lower().replace("i'd ", "i would ").replace("pre-ex", "preex").translate(_PUNCTUATION).split()
 
 
 def stems(words: list[str]) -> set[str]:
@@ -221,20 +215,20 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
     titles = {title: _title(title) for title in {each for unit in found for each in (unit.section, unit.lead)}}
     sections = {title: ["section " + name for name in names] for title, names in titles.items()}
     leads = {title: ["lead " + name for name in names] for title, names in titles.items()}
+    listed = [(unit.section, unit.lead) for unit in found if unit.kind in (units.ITEM, units.ROW) and unit.is_first]
+    marked = [unit for unit in found if unit.kind != units.HEAD and not units.TICKS.isdisjoint(unit.text)]
+    ticked = {(unit.section, unit.lead) for unit in marked}
     rows = []
     for number, unit in enumerate(found):
         left, is_last_line = len(found) - number, unit.at == found[-1].at and len(found) > 1
         place = "start" if number == 0 else "first" if number < 3 else "half" if number < left else "late"
         row = _worded(unit.text, words_of(unit.text), about) | {"", unit.kind, place}
         row.update(sections[unit.section] if unit.section != unit.text else (), leads[unit.lead])
-        is_listed = unit.kind in (units.ITEM, units.ROW) and unit.is_first
-        is_before_code = "colon" in row and (left == 1 or found[number + 1].kind in (units.TEXT, units.HEAD))
-        row.update(["short"] * (len(found) < 6), ["code below"] * is_before_code)
-        row.update(["last line"] * is_last_line, ["near end"] * (left <= 2 or is_last_line))
-        row.update(["on agenda"] * (is_listed and not is_work and ("section due" in row or "lead due" in row)))
-        row.update(["planned"] * (is_listed and ("section planned" in row or "lead planned" in row)))
-        row.update(["rest"] * (unit.kind == units.ITEM and not unit.is_first))
-        row.update(["boxed"] * (unit.section[:1] == units.BOX))
+        where = (unit.section, unit.lead)
+        row.update(["listed"] * (unit.kind in (units.ITEM, units.ROW) and unit.is_first), ["work"] * is_work)
+        row.update(["of many"] * (listed.count(where) > 9), ["among ticked"] * (where in ticked))
+        row.update(["short"] * (len(found) < 6), ["last line"] * is_last_line)
+        row.update(["near end"] * (left <= 2 or is_last_line))
         row.update([name for name, needed, bars in TABLES["together"] if needed <= row and bars.isdisjoint(row)])
         rows.append(row)
     return rows
@@ -245,19 +239,19 @@ def _title(title: str) -> set[str]:
     words = words_of(title)[:12]
     pairs = [*zip(words, words[1:])]
     found = _classes([*words, *map("_".join, pairs)], title) if title[-1:] not in "?？" else set()  # "to do"
+    found.update(["done"] * (not units.TICKS.isdisjoint(title)))
+    is_told = "stop" in CLASS.get(words[-1] if words else "", ()) or not found.isdisjoint(_TOLD)  # "The plan is:"
     is_infinitive = words[:1] != ["how"] and any(a == "to" and "do" in CLASS.get(b, ()) for a, b in pairs)  # "to add"
     if "done" not in found:  # "What I would do next"
         is_planned = is_infinitive or ("me" in found and not found.isdisjoint(("may", "do")))
-        found.update(["planned"] * is_planned, ["due"] * ("agenda" in found))
+        found.update(["planned"] * is_planned, ["due"] * ("agenda" in found and not is_told))
     if len(words) > 9 or len(title) >= 60:
         return found & {"due", "planned"}
-    if "later" in found and (
-        "not" in found or "done" not in found
-    ):  # and nothing else: "Still to do", not "Left panel"
+    if "later" in found and not ("done" in found and "not" not in found):
+        # And nothing else: "Still to do", not "Left panel".
         is_pure = all(not _OPEN.isdisjoint(CLASS.get(word, ())) for word in words if len(word) > 2)
         found.update(["open"] * (is_pure or (len(title) < 9 and title > "\u3040")))
-    found -= set() if found.isdisjoint(_STILL) else {"choice", "usage"}  # "Decisions for you", "Not tested"
-    return found | {"later"} if "yet" in found and "done" not in found else found  # "Not there yet"
+    return found | {"later"} if found >= {"yet", "not"} and "done" not in found else found  # "Not there yet"
 
 
 def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
@@ -268,8 +262,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     label, colon, rest = text.partition(" is " if words[:3:2] == ["what", "is"] else ": ")  # "What remains is …"
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
         found.update(["label " + name for name in _classes(words_of(label), label)])
-        found.update(["label open"] * (("label later" in found or "label not" in found) and "open" in _title(label)))
-    early, first = _classes(words[:4], ""), words[0] if words else ""
+    early, first = _classes(words[:4], ""), next((word for word in words if word not in _LINKS), "")
     found.update(["first " + name for name in CLASS.get(first, ())])
     content = stems(words)
     share = len(content & about) / len(content) if content else 0.0
@@ -282,9 +275,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
         found.update(["unreal"] * (not said.isdisjoint(("modal", "unable")) or {"not", "yet"} <= said))
     is_deed = ("done" in early or (first[-2:] == "ed" and len(first) > 4)) and "not" not in early
     is_bare = "you" in found and all(not _BARE.isdisjoint(CLASS.get(word, ())) for word in words)
-    is_lacking = "lacking" in CLASS.get(words[-1] if words else "", ()) and words[-2:-1] != ["the"]
-    is_lacking = is_lacking and found.isdisjoint(("not", "zero", "done", "self"))  # "Only the page is left"
-    found.update(["ends later"] * is_lacking, ["bare"] * is_bare, ["done early"] * is_deed)
+    found.update(["bare"] * is_bare, ["done early"] * is_deed)
     found.update(["about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share))] * (len(about) > 1))
     found.update(["size 0"] * (size < 25), ["size 2"] * (50 <= size < 160), ["code"] * ("`" in text))
     found.update(["question"] * (text[-1:] in "?？"), ["colon"] * (text[-1:] in ":："), ["aside"] * (text[:1] == "("))

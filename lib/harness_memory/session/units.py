@@ -34,7 +34,8 @@ def split(text: str) -> list[Unit]:
     found: list[Unit] = []
     section = lead = fence = ""
     table = -2  # the line of the last row
-    for at, raw in enumerate(text.split("\n")):
+    lines = text.split("\n")
+    for at, raw in enumerate(lines):
         line = raw.strip()
         if line[:3] in ("```", "~~~"):
             fence = "" if fence and line.startswith(fence) else fence or line[:3]
@@ -63,6 +64,11 @@ def split(text: str) -> list[Unit]:
             found.append(Unit(section, HEAD, section, "", at, True))
             continue
         if kind == TEXT and _is_log(raw, line):
+            continue
+        after = next((other.lstrip() for other in lines[at + 1 : at + 3] if other.strip()), "")
+        if kind == TEXT and len(line) < 60 and line[-1].isalnum() and (after[:1] == "|" or _item(after)[0] != TEXT):
+            section, lead = plain(line), ""
+            found.append(Unit(section, HEAD, section, "", at, True))
             continue
         said = sentences(plain(body))
         lead = "" if kind == TEXT else lead
