@@ -33,15 +33,16 @@ class Facts:
 
 
 def forms_of(call: Call) -> list[list[str]]:
-    """A call as people write it, with the full name of its verb: as it stands, and without options before the verb."""
+    """A call as people write it, with the full name of its verb: also without a version, or options before the verb."""
     given, starts = call.given, [0]
+    names = dict.fromkeys((call.program, call.program.rstrip("0123456789.") or call.program))  # pip3.11 is pip
     for number, place in enumerate(given.places[:MAX_UNSURE]):
         starts.append(place)
         if number not in given.unsure:
             break
-    forms = [[plain(word) for word in (call.program, *call.args[start:])] for start in dict.fromkeys(starts)]
+    forms = [[*map(plain, (name, *call.args[start:]))] for name in names for start in dict.fromkeys(starts)]
     for words in forms:
-        for verbs in WORDS.get("verbs-" + call.program, ()):
+        for verbs in WORDS.get("verbs-" + words[0], ()):
             if words[1:2] and words[1] in verbs.split(","):
                 words[1] = verbs.partition(",")[0]
     return forms
@@ -78,8 +79,7 @@ def met(question: Question, near: Callable[..., list[dict[str, Any]]]) -> list[d
 
 def matches(found: Facts, pattern: str, access: str = "any") -> str:
     """The command or path that fits; "" where none does. `access` may be several words."""
-    kind, _, wanted = pattern.partition(":")
-    wanted = wanted.strip()
+    kind, _, wanted = map(str.strip, pattern.partition(":"))
     if kind == "command":
         words = wanted.split()
         glob = " ".join(words) if "*" in wanted or "?" in wanted else ""
