@@ -133,8 +133,6 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, str]], list
             broken = [(rule, about) for rule, _, about in found if about == plain(word)]
             steps.append({"call": "%s %s" % (access, plain(word)), "against": against(broken)})
         return steps, []
-    if len(text) > judge.MAX_COMMAND_CHARS:
-        return [], ["longer than %d characters" % judge.MAX_COMMAND_CHARS]
     trace = expand.trace(text, scope)
     for call, broken in judge.by_call(trace, scope, here):
         step = {"call": call.line(), "through": " > ".join(call.via), "runs": _WHERE.get(call.where, call.where)}

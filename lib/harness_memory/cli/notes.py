@@ -68,9 +68,8 @@ def keep(call: Call, facts: list[str], kind: str | None) -> tuple[Fields, list[s
         is_own = name or call.enforce or call.require or kind == "feedback"  # a rule has a note of its own
         former = shelf.note(notes.slug_of(title)) if is_own else _nearest(shelf, facts, kind)
         if former and not name and _disagree(former, facts, is_own=bool(is_own)):
-            taken = {*shelf.slugs()}
-            titles = [title, *("%s %d" % (title, number) for number in range(2, len(taken) + 3))]
-            title, former = next(each for each in titles if notes.slug_of(each) not in taken), None
+            same = sum(slug.startswith(notes.slug_of(title)) for slug in shelf.slugs())
+            title, former = "%s %d" % (title, same + 1) if same else title, None
         made = former or notes.new(title, type=kind or "", day=call.today, session=call.present)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % name)

@@ -12,7 +12,6 @@ from ..memory import briefing, merge, ratings, review, views
 from ..memory.review import Item
 from ..notes import binding, lint, shelf
 from ..session import sessions
-from ..session.rules import WORDS
 from . import notes
 from .call import Call, one
 from .output import WIDE, Fields, Refusal, columns, count, page, short
@@ -58,10 +57,7 @@ def settle(call: Call) -> int:
     for item in [one(word, left, lambda item: (item.key,), "item", "review", _SHOWN) for word in ids] or left:
         value, said, note = _row(item), ["Rejected: " + item.text], ""
         if call.action != "reject":
-            words = item.text.split()
-            while len(words) > 2 and words[0].strip(",").lower() in {*WORDS["openers"]} - {"no"}:  # "And never …"
-                del words[0]
-            text = call.words if call.action == "edit" else " ".join(words)
+            text = call.words if call.action == "edit" else item.text
             value, said = notes.keep(call, [text], call.type or _TYPES[item.kind])
             note = value["note"]
         verdict = review.ACCEPTED if note else review.REJECTED

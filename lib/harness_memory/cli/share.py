@@ -63,11 +63,8 @@ def _private(text: str) -> Iterator[str]:
 
 
 def _git(checkout: str, *words: str) -> str:
-    """A value of git's configuration there; "" without one, or without git."""
-    try:
-        done = subprocess.run(["git", "config", *words], cwd=checkout, capture_output=True, check=False)
-    except FileNotFoundError:
-        return ""
+    """A value of git's configuration there; "" without one."""
+    done = subprocess.run(["git", "config", *words], cwd=checkout, capture_output=True, check=False)
     return done.stdout.decode("utf-8", "replace")
 
 
@@ -171,8 +168,6 @@ def init(call: Call) -> int:
     remote = normalize(url, os.getcwd())
     used = {each for path in call.all_dirs for each in identity.known(path, "remotes")} | {"file:" + project.root}
     used |= {normalize(each, project.root) for each in _git(project.root, "--get-regexp", r"^remote\..*url$").split()}
-    if not remote:
-        raise Refusal("%s is not the address of a repository" % line(redact(url)))
     if remote in used:
         why = "holds the code of a project, whose readers would read your memory. Name another"
         raise Refusal("%s %s" % (line(redact(url)), why))

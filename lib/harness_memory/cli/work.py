@@ -8,7 +8,6 @@ import time
 from typing import Any
 
 from ..base import clock, files, jsontext, settings
-from ..base.lock import Busy
 from ..base.redact import redact
 from ..base.text import brief, first_sentence
 from ..memory import briefing, ratings, records, tasks, threads, views
@@ -190,20 +189,17 @@ def _record(call: Call, value: Fields) -> tuple[str, Session]:
     call.prepare(with_project=False)
     now, ends = time.time(), time.monotonic() + settings.DEADLINE_SECONDS
     context = Context(call.root, project.dir, project.root, project.remote, ends, (directory,))
-    try:
-        with sessions.lock(project.dir, claude_id, settings.LOCK_WAIT_SECONDS, is_needed=True):
-            session = life.open_session(project.dir, claude_id, now, project.name)
-            is_over = not session.is_new and not sessions.read_marker(project.dir, claude_id)
-            if session.is_new:
-                identity.record(project, session.started)
-                # Our ancestors are its process only when we run inside it.
-                process = life.client_process(0) if call.caller == claude_id else {}
-                branch = brief(project.branch, settings.NAME_CHARS)
-                life.activate(project, session, process, directory, {}, branch=branch)
-            name = checkpoints.save(session.artifacts, value, now)
-            is_active = session.meta["status"] == settings.ACTIVE
-            if record.update(context, session, now=now if is_active else 0.0, is_over=is_over).is_changed:
-                views.refresh(project.dir)
-    except Busy:
-        raise Refusal("a hook of this session holds its lock. Nothing was recorded. Try again.") from None
+    with sessions.lock(project.dir, claude_id, settings.LOCK_WAIT_SECONDS, is_needed=True):
+        session = life.open_session(project.dir, claude_id, now, project.name)
+        is_over = not session.is_new and not sessions.read_marker(project.dir, claude_id)
+        if session.is_new:
+            identity.record(project, session.started)
+            # Our ancestors are its process only when we run inside it.
+            process = life.client_process(0) if call.caller == claude_id else {}
+            branch = brief(project.branch, settings.NAME_CHARS)
+            life.activate(project, session, process, directory, {}, branch=branch)
+        name = checkpoints.save(session.artifacts, value, now)
+        is_active = session.meta["status"] == settings.ACTIVE
+        if record.update(context, session, now=now if is_active else 0.0, is_over=is_over).is_changed:
+            views.refresh(project.dir)
     return name, session
