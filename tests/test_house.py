@@ -68,14 +68,14 @@ PACKAGES = {
     "base": 2296,
     "project": 552,
     "audit": 204,
-    "session": 2251,
+    "session": 2248,
     "notes": 861,
     "memory": 2565,
     "recall": 1130,
     "inject": 511,
     "guard": 3729,
     "hook": 964,
-    "cli": 2928,
+    "cli": 2912,
     "setup": 736,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
