@@ -15,7 +15,7 @@ from ..notes.shelf import Shelf, holding, read_all
 from ..session.rules import WORDS
 from . import pages
 from .call import Call, is_in_session
-from .output import Fields, Refusal, complain, count, emit_stored, findings, has_input, short
+from .output import Fields, Refusal, complain, count, findings, has_input, short
 
 _RULE = ("enforce", *notes.PATTERNS)
 _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
@@ -46,14 +46,12 @@ def described(note: Note) -> Fields:
 def show(call: Call, note: Note | None = None) -> int:
     note = note or call.find_note(call.name)
     doubt = "" if note.is_unreadable else note.doubt(call.project.root, call.now)
-    if call.json:
-        return call.answer({**described(note), "doubt": doubt or None}, ())
-    if note.is_unreadable:
+    if note.is_unreadable and not call.json:
         raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
-    emit_stored(files.read(note.path) or b"")
+    text = files.read_text(note.path).rstrip("\n")
     for why in filter(None, (note.fate, doubt and "perhaps outdated: " + doubt)):
         complain("%s is %s" % (note.ref, why))
-    return 0
+    return call.answer({**described(note), "doubt": doubt or None}, [text])
 
 
 def remember(call: Call) -> int:

@@ -115,11 +115,6 @@ def _folded(text: str, edge: int) -> str:
     return wrapper.fill(text.lstrip())
 
 
-def emit_stored(data: bytes) -> int:
-    print(_escaped(data.decode("utf-8", "replace").replace("\r\n", "\n"), "\n\t"), end="")
-    return 0
-
-
 def findings(found: Iterable[Any], root: str) -> list[str]:
     """What lint or verify found, as lines above their remedies, of many the first few."""
     groups: dict[str, list[str]] = {}
@@ -141,8 +136,8 @@ def line(text: object) -> str:
 
 
 def passage(text: str) -> str:
-    """Text that keeps its lines."""
-    return _escaped(text.replace("\r\n", "\n").expandtabs(4), "\n")
+    """Text that keeps its lines and tabs."""
+    return _escaped(text.replace("\r\n", "\n"), "\n\t")
 
 
 def _escaped(text: str, safe: str = "") -> str:
@@ -169,12 +164,12 @@ def cut(text: str, columns: int) -> str:
 
 def columns(stream: Any = None) -> int:
     # Python 3.8 passes on the 0 of a terminal without a size.
-    return (shutil.get_terminal_size().columns or 80) if (stream or sys.stdout).isatty() else 1000
+    return (shutil.get_terminal_size().columns or 80) if (stream or sys.stdout).isatty() else sys.maxsize
 
 
 def table(rows: Sequence[Sequence[object]], *, is_cut: bool = False) -> list[str]:
     """Aligned columns, numbers to the right; cut at the edge of a terminal, of which one takes a third at most."""
-    texts = [[passage(str(cell)).replace("\n", " ") for cell in row] for row in rows]
+    texts = [[*map(line, row)] for row in rows]
     edge, lines, every = columns() if is_cut else sys.maxsize, [], [*zip(*texts)][:-1]
     widths = [min(max(map(width, column)), edge // 3) for column in every]
     right = [any(map(str.isdecimal, each[1:])) and {*"".join(each[1:])} <= {*"-0123456789"} for each in every]

@@ -18,7 +18,7 @@ from ..base.redact import MARK, redact
 from ..memory import briefing as curated
 from ..session import summary
 from .call import Call
-from .output import Fields, Refusal, count, emit_stored, local, read_input, short
+from .output import Fields, Refusal, count, local, read_input, short
 
 _SESSIONS = 30  # shown by consolidate
 
@@ -109,10 +109,10 @@ def profiles(call: Call) -> int:
 
 def show(call: Call) -> int:
     page = Page(call, getattr(call, "skill", ""))
-    data = files.read(page.path)
-    if data is None:
+    text = page.text()
+    if not text:
         raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.usage))
-    return call.answer({"file": page.path, "text": page.text()}, ()) if call.json else emit_stored(data)
+    return call.answer({"file": page.path, "text": text}, [text.rstrip("\n")])
 
 
 def write(call: Call) -> int:
