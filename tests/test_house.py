@@ -75,7 +75,7 @@ PACKAGES = {
     "inject": 511,
     "guard": 3729,
     "hook": 964,
-    "cli": 2912,
+    "cli": 2905,
     "setup": 736,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
