@@ -69,7 +69,6 @@ def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
 
 
 def settled(project_dir: str) -> set[str]:
-    """Keys of what a person accepted or rejected."""
     return {event.get("key", "") for event in load(project_dir) if event["event"] in (ACCEPTED, REJECTED)}
 
 
@@ -82,18 +81,19 @@ def waiting(project_dir: str, episodes: Iterable[dict[str, Any]], facts: list[st
 def columns(value: dict[str, Any]) -> list[str]:
     """What a row of the views keeps of an episode: its rules whole, of the rest the keys, separated by blanks."""
     rules = {key: value[key] for key in ("id", "ended", "rules")} if value.get("rules") else None
-    others = items([{**value, "rules": ()}])
-    return [jsontext.compact(rules) if rules else "", " ".join([item.key for item in others])]
+    keys = [item.key for item in items([{**value, "rules": ()}])]
+    return [jsontext.compact(rules) if rules else "", " ".join(keys)]
 
 
 def render(project_dir: str, rows: list[Any]) -> bytes:
     """The view, from the rows of all episodes."""
     done = settled(project_dir)
     keys = {*b" ".join([row.keys for row in rows]).decode().split()} - done
-    rules = items(jsontext.loads(row.rules) for row in rows if row.rules)
-    rules = [rule for rule in rules if done.isdisjoint(rule.keys)]
+    every = items(jsontext.loads(row.rules) for row in rows if row.rules)
+    rules = [rule for rule in every if done.isdisjoint(rule.keys)]
     shown = [{key: getattr(rule, key) for key in _RULE} for rule in rules if not rule.doubt]
-    value = {"schema": settings.SCHEMA, "waiting": len(rules) + len(keys), "rules": shown[: settings.RULES_KEPT]}
+    number = len(keys) + len([rule for rule in rules if rule.doubt != DOUBTS[1] or rule.times > 1])
+    value = {"schema": settings.SCHEMA, "waiting": number, "rules": shown[: settings.RULES_KEPT]}
     return jsontext.pretty(value).encode("utf-8", "replace")
 
 

@@ -84,11 +84,11 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         if is_pasted or (is_role and not is_headed):
             continue
         bare, is_item = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare, is_item or is_list
-        if is_lead and not {*low.replace(",", " ").strip("-*• .").split()}.isdisjoint(WORDS["task"]):
+        if is_lead and not {word.strip(".,:()`") for word in low.split()}.isdisjoint(WORDS["task"]):
             continue  # of the task alone
         for number in range(1, 10) if is_list else ():
             bare = bare.replace(" %d. " % number, "\n")
-        marks = " @rules" if is_headed else " @item" + " @spec" * is_spec if is_item else ""
+        marks = " @lead" * is_lead + " @rules" if is_headed else " @item" + " @spec" * is_spec if is_item else ""
         pieces = bare.split('"')  # a quote is part of its sentence
         for stop in WORDS["stops"]:
             pieces[::2] = [piece.replace(stop, stop.rstrip() + "\n") for piece in pieces[::2]]
