@@ -423,8 +423,7 @@ def test_harness_goes_on_the_path_and_into_the_status_line_and_leaves_both(home:
     assert (shown.stdout, shown.stderr) == (b"Memory: empty\n", b"")
     assert " --store=%s statusline" % (home / ".claude" / "memory") in line
     assert "Would remove %s" % (folder / "harness") in run(home, "--uninstall", "--dry-run", **env).stdout
-    page = run(home, "--uninstall", **env).stdout
-    assert ("harness-recall" in page, "~/.local/bin/harness" in page) == (True, True)
+    run(home, "--uninstall", **env)
     assert (path.read_text(), os.listdir(str(folder))) == ('{"model": "opus"}', [])
     (folder / "harness").write_text("mine")
     path.write_text('{"statusLine": {"type": "command", "command": "mine"}}')

@@ -157,10 +157,9 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
                 raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
     if paths and not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
-    is_changed, removable = target.without(wanted) != target.before, target.removable()
+    is_changed = target.without(wanted) != target.before
     edited = target.uninstall(wanted, paths)
     lines = [("Removed from %s" if is_changed else "Nothing of ours in %s") % output.short(target.path)]
-    lines += ["Removed with it: %s" % ", ".join(map(output.short, removable))] * bool(removable)
     lines += ["A skill with your changes stays: %s" % path for path in edited]
     is_deleted = not any(map(os.path.lexists, paths))
     left = ", ".join(name for name in files.names(target.store) if name != settings.INSTALLS_FILE)
@@ -171,9 +170,8 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
     elif left:
         lines += ["The memory stays in %s (--uninstall --purge deletes it)" % output.short(target.store)]
     others = installation.records(target.store)
-    output.show(
-        [*lines, *("Still installed in %s (--scope %s)" % (each["settings"], each.get("scope")) for each in others)]
-    )
+    lines += ["Still installed in %s (--scope %s)" % (each["settings"], each.get("scope")) for each in others]
+    output.show(lines)
     return 0 if is_deleted else 1
 
 
