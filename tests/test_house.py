@@ -76,7 +76,7 @@ PACKAGES = {
     "guard": 3729,
     "hook": 964,
     "cli": 2905,
-    "setup": 736,
+    "setup": 734,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
 LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}
