@@ -60,8 +60,7 @@ def _is_private_copy(case: Case, kinds: list[tuple[str, str]], call: Call) -> bo
 def _one(case: Case, kind: str, word: str, call: Call, *, is_known: bool) -> Found:
     if not word or word in WORDS["devices"] or word.startswith("/dev/fd/"):
         return
-    if kind == "h" and word[:5].lower() == "file:":
-        kind = "r"
+    kind = "r" if kind == "h" and word[:5].lower() == "file:" else kind
     if kind == "u" and call.program in ("source", "."):
         case.is_sourced = case.is_sourced or case.rule(word, call) == paths.ENV
     if kind in ("?", "q", "e"):

@@ -174,10 +174,9 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
     if call.program != "find":
         operands = [arg for arg in args if not arg.startswith("-")]
         return (operands[1:] or ["."], [globbed(operands[0])] if operands else [], True)
-    starts, names, is_narrowed = [], [], False
+    starts, names, is_narrowed, is_start = [], [], False, True
     # `-name x -prune -o …` is about all but x, `-name x -prune -exec …` about x.
     pruned = max([at for at, arg in enumerate(args) if arg == "-prune" and "-o" in args[at + 1 : at + 3]], default=0)
-    is_start = True
     for at, (before, flag, value) in enumerate(zip(["", *args], args, [*args[1:], ""])):
         is_start = is_start and (flag[:1] not in ("-", "(", "!") or flag in ("-L", "-P", "-H"))
         starts += [flag] if is_start and flag[:1] != "-" else []

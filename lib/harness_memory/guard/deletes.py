@@ -53,8 +53,7 @@ def is_place(path: str, scope: Scope) -> bool:
 
 def _found(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     """`find … -delete`, or with `rm`; without names the target is all below the start."""
-    args = call.args
-    starts, names, is_narrowed = find_parts(call)
+    args, (starts, names, is_narrowed) = call.args, find_parts(call)
     is_some = bool(names) or is_narrowed
     runs_rm = any(flag in ("-exec", "-execdir", "-x", "-X") and word == "rm" for flag, word in zip(args, args[1:]))
     for start in starts if "-delete" in args or (runs_rm and is_some) else ():
@@ -152,8 +151,7 @@ def _git_rule(path: str, call: Call, scope: Scope) -> str:
 
 def worth(path: str, scope: Scope, call: Call) -> str:
     """The rule for the places that must not go, and those outside that should not."""
-    local = paths.home_relative(path, scope)
-    project = scope.places[1]
+    local, project = paths.home_relative(path, scope), scope.places[1]
     if call.where == CONTAINER:
         is_data = path.startswith(WORDS["container-data"]) and not path.startswith(WORDS["free-system"])
         return "delete.outside" if path in ROOTS or is_data else ""

@@ -286,7 +286,7 @@ class Shell(Words):
 
     def run(self, call: Call) -> None:
         name, args = call.program, call.args
-        if (name == UNKNOWN or "=" in name) and args:  # an empty variable before a command vanishes
+        if (name == UNKNOWN or "=" in name) and args[name == "=" :]:  # an empty variable before a command vanishes
             self.follow([*args])
         elif name in self.functions:
             this = name + self.functions[name]  # one that redefines itself is another

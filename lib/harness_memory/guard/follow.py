@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..base.process import system
 from . import calls, code, programs
 from .calls import SCRIPT, SHELLS, Call
-from .shell import TILDE, UNKNOWN, joined, name_of
+from .shell import TILDE, UNKNOWN, from_windows, joined, name_of
 from .words import WORDS
 
 TYPE_CHECKING = False
@@ -37,6 +37,9 @@ def _by_row(shell: Shell, call: Call) -> None:
     words, kinds = given.operands, row.operands
     texts = [value for kind, value in call.accesses() if kind in ("s", "S")]
     texts += [value.lstrip(":!") for value in given.of("v") if value.lstrip(":")[:1] == "!"]
+    if texts and name in WORDS["windows-shells"]:
+        texts = [from_windows(text) for text in texts]
+        _code(shell, call, "\n".join(texts))
     for text in texts:
         shell.read_text(text[5:] if text.startswith("exec=") else text, via=name, args=words[1:])
     if texts:
@@ -78,18 +81,18 @@ def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
         package, _, version = "".join(rest[:1]).rpartition("@")  # npx npm@latest
         rest = [package, *rest[1:]] if package and "/" not in version else rest
         rest = ["python", *rest] if "".join(rest[:1]).endswith(".py") else rest
-        image = words[at - 1].partition(":")[0] if where and at else ""  # amazon/aws-cli:2 runs aws
+        image = "".join(words[at - 1 : at]).partition(":")[0] if where and at else ""  # amazon/aws-cli:2 runs aws
         entry = name_of(image).replace("-cli", "") if "/" in image else ""
         is_said = programs.row_of(name_of("".join(rest[:1]))) or not programs.row_of(entry)
         rest = rest if is_said else [entry, *rest]
         shell.follow(rest, via=where or name, where=where)
 
 
-def _code(shell: Shell, call: Call) -> None:
+def _code(shell: Shell, call: Call, body: str = "") -> None:
     """The commands that code amounts to: code in an argument, on standard input, or in a file."""
     kinds, via = call.row.operands if call.row else [], call.program
     scripts = [word for word in call.given.operands if word != "-" and kinds]
-    body = "\n".join(call.given.of("c"))
+    body = body or "\n".join(call.given.of("c"))
     if not body and kinds[:1] == ["c"]:
         body = "".join(scripts[:1])
     elif not body and scripts:

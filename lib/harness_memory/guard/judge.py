@@ -100,6 +100,8 @@ def _of_call(case: Case, call: Call) -> Found:
 def _effect(case: Case, call: Call) -> str:
     row = call.row or (None if call.where == CONTAINER or {*"/."} & {*call.word} else programs.ANY)
     rule = programs.effect_of(call.program, row, call.given) if row and row.effects else ""
+    if row is programs.ANY and call.word[:7] == "Remove-" and call.program not in WORDS["kept-cmdlets"]:
+        rule = "service.delete" if not call.given.has("-WhatIf,-whatif") else ""
     reader = case.readers.get(id(call))
     is_used = call.is_kept or (reader is not None and not access.shows(reader))  # goes on to where it is needed
     is_excused = call.where == CONTAINER and rule.startswith(("system.", "disk."))
@@ -116,12 +118,12 @@ def _permissions(case: Case, call: Call) -> Found:
     is_setuid = "s" in mode.rpartition("+")[2] or (len(mode) == 4 and mode[0] in "246")
     for word in dict.fromkeys(words[call.program != "setfacl" :]) if call.where != CONTAINER else ():
         path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, case.scope)
-        is_ours = paths.is_within(path, case.scope.places[1])
-        is_ours = is_ours or (is_own and paths.home_relative(path, case.scope) == "~")
+        is_home = paths.home_relative(path, case.scope) == "~"
+        is_ours = paths.is_within(path, case.scope.places[1]) or (is_own and is_home)
         is_root = deletes.is_place(path, case.scope) or paths.is_system(path)
         if is_root and not is_ours and (is_deep or is_wide):
             is_core = path.count("/") < 2 and path not in ("/opt", "/srv", "/mnt", "/media")
-            is_core = is_core or paths.is_system(path + "/") or paths.home_relative(path, case.scope) == "~"
+            is_core = is_core or paths.is_system(path + "/") or is_home
             yield "system.permissions" if is_core else "path.system", call.line()
         elif paths.is_temporary(path, case.scope) and path not in case.scope.temps:
             continue

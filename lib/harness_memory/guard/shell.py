@@ -61,6 +61,11 @@ def plain(word: str) -> str:
     return (head + UNKNOWN + rest.lstrip("0123456789") if pipe else word).translate(PLAIN)
 
 
+def from_windows(text: str) -> str:
+    """Text for PowerShell or cmd, where a backtick escapes, and a backslash stands in paths."""
+    return text.replace("`\r\n", " ").replace("`\n", " ").replace("`", "").replace('\\"', '"').replace("\\", "/")
+
+
 def unescaped(text: str) -> str:
     """Text as `echo -e`, `printf` and $'...' make it."""
     try:

@@ -35,13 +35,7 @@ def findings(tool: str, given: Mapping[str, Any], scope: Scope, policy: Any) -> 
 
     if tool in SHELL_TOOLS:
         text = str(given.get("command") or "")
-        if tool == "PowerShell":  # which escapes with a backtick, not a backslash
-            lower = text.lower()
-            fetches = any(word in lower for word in (*WORDS["fetchers"], "downloadstring"))
-            if fetches and ("iex" in lower or "invoke-expression" in lower):
-                return [("remote.pipe-to-shell", text[:200], "")]
-            text = text.replace("`\r\n", " ").replace("`\n", " ").replace("`", "").replace("\\", "/")
-        return judge(text)
+        return judge("pwsh -Command " + _quoted(text) if tool == "PowerShell" else text)
     words = list(accesses(tool, given))
     found = [("guard.failed", tool, "more paths than can be judged")] if len(words) > MAX_VALUES else []
     for access, word in words[:MAX_VALUES]:
