@@ -140,11 +140,10 @@ def _page(first: str, last: str, rows: list[Fields], left: list[Fields]) -> list
     if not rows:
         return [*lines, "No session."]
     lines.append("%s in %s" % (count(len(rows), "session"), count(len({row["project"] for row in rows}), "project")))
-    day = project = ""
+    head = ""
     for row in rows:
-        lines += ["", "## %s" % row["day"]] if row["day"] != day else []
-        lines += ["", "**%s**" % row["project"], ""] if (row["day"], row["project"]) != (day, project) else []
-        day, project = row["day"], row["project"]
+        before, head = head, "## %s, %s" % (row["day"], row["project"])
+        lines += ["", head, ""] * (head != before)
         about = ", ".join(filter(None, ["" if row["status"] == settings.COMPLETED else row["status"], row["branch"]]))
         lines.append(line("- %s (%s)" % (row["headline"], about) if about else "- " + row["headline"]))
         decided = [each for each in row["decisions"] if each != row["headline"]]
