@@ -78,7 +78,7 @@ def test_the_denial_shown_is_the_real_one() -> None:
 
 
 def test_every_hook_is_in_the_table() -> None:
-    assert first_column("how-it-works", "## What happens when") == [event for event, _, _ in settingsfile.HOOKS]
+    assert first_column("how-it-works", "## What happens when") == [event for event, _ in settingsfile.HOOKS]
 
 
 def test_every_setting_is_in_the_table_with_its_default() -> None:

@@ -68,7 +68,7 @@ def find(call: Call) -> list[Install]:
 
 def _problems(install: Install, root: str, *, is_missing: bool) -> Iterator[str]:
     """What is wrong with our hooks in a settings file."""
-    missing = {event for event, _, _ in settingsfile.HOOKS} - {hook.event for hook in install.hooks}
+    missing = {event for event, _ in settingsfile.HOOKS} - {hook.event for hook in install.hooks}
     if not install.hooks:
         yield from ["is gone" if is_missing else "does not hold our hooks any more"] * bool(install.record)
         return
@@ -97,7 +97,7 @@ def _plugin(key: str) -> Install:
     if not os.path.isfile(launcher):
         remedy = "run: claude plugin install harness-memory --marketplace %s" % key[len(_PLUGIN) :]
         plugin.disable("the plugin is enabled, but %s is missing" % launcher, remedy)
-    commands = [(event, "sh %s %s" % (invocation.quote(launcher), name[:-3])) for event, name, _ in settingsfile.HOOKS]
+    commands = [(event, "sh %s %s" % (invocation.quote(launcher), name[:-3])) for event, name in settingsfile.HOOKS]
     plugin.hooks = [settingsfile.Hook(event, "", command) for event, command in commands]
     return plugin
 
@@ -134,7 +134,7 @@ def guard(call: Call, installs: list[Install]) -> Guard:
 def last_runs(root: str) -> dict[str, float]:
     """When each hook last ran; 0.0 for never."""
     folder = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
-    return {event: files.modified(os.path.join(folder, event)) for event, _, _ in settingsfile.HOOKS}
+    return {event: files.modified(os.path.join(folder, event)) for event, _ in settingsfile.HOOKS}
 
 
 def have_run_lately(root: str) -> bool:

@@ -14,23 +14,16 @@ import os
 import re
 from typing import Any, Dict, Iterator, Mapping, NamedTuple
 
-from ..base import files, invocation, settings, shape
+from ..base import files, invocation, settings, shape, tables
 from ..base.pinned import PIN
 from ..cli.output import Refusal
 
-# (event, script in hooks/, matcher or None where an event has none). Only names that clients of 2.0 know:
-# before 2.1.101 one unknown event made the client ignore the whole file.
-HOOKS: tuple[tuple[str, str, str | None], ...] = (
-    ("SessionStart", "session_start.py", None),
-    ("UserPromptSubmit", "user_prompt_submit.py", None),
-    ("PreToolUse", "pre_tool_use.py", "*"),
-    ("SubagentStart", "subagent_start.py", None),
-    ("Stop", "stop.py", None),
-    ("PreCompact", "pre_compact.py", None),
-    ("SessionEnd", "session_end.py", None),
-)
+_TABLE = tables.read(__file__[: -len(".py")] + ".txt")
+HOOKS = [(event, script) for event, script, *_ in _TABLE["hooks"]]
+_OTHERWISE = {script: answer for _, script, *answers in _TABLE["hooks"] for answer in answers}
+MANAGED = [path for (path,) in _TABLE["managed"]]
 Document = Dict[str, Any]  # of a settings file, and parts of it
-_SPEC = {"hooks?": {event + "?": ["any"] for event, _, _ in HOOKS}, "permissions?": {"allow?": ["any"]}}
+_SPEC = {"hooks?": {event + "?": ["any"] for event, _ in HOOKS}, "permissions?": {"allow?": ["any"]}}
 GUARD_EVENT = "PreToolUse"
 UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are all that is left to do
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
@@ -41,25 +34,10 @@ _OUR_COMMAND = re.compile(
 )
 _PINNED = re.compile(r"m='(?:[^']|'\"'\"')*';|\"%s[^\"]*\"" % PIN)
 _OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
-_WINDOWS_LAUNCHER = (
-    "import os,sys;del sys.argv[0];__file__=sys.argv[0];os.path.isfile(__file__) and "
-    "exec(compile(open(__file__,encoding='utf-8').read(),__file__,'exec'))"
-)
-MANAGED = (  # policies of an administrator, which every other settings file yields to
-    "/etc/claude-code/managed-settings.json",
-    "/Library/Application Support/ClaudeCode/managed-settings.json",
-    "C:/Program Files/ClaudeCode/managed-settings.json",
-)
 SCOPES = ("user", "project", "local")
 STATUS_LINE = "statusLine"
 _BLANK = " \t\r\n\ufeff"  # around the document: a BOM too
 _OUR_STATUS_LINE = re.compile(r"[/\\]%s['\"]? (?:['\"]?%s.* )?statusline$" % (invocation.SCRIPT, PIN), re.DOTALL)
-_OTHERWISE = {
-    "session_start.py": '{"systemMessage": "Harness Memory: its folder has moved, or its Python is too old. '
-    'Nothing is remembered. Run install.py again"}',
-    "pre_tool_use.py": '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", '
-    '"permissionDecisionReason": "Harness guard: its Python cannot run it. Run install.py again"}}',
-}
 
 
 class Entries(NamedTuple):
@@ -85,13 +63,14 @@ def entries(
     """`stores`: the path of the memory, and its real path behind links, because the client asks for both."""
     groups = {}
     tree, python = (invocation.slashes(path) if windows else path for path in (root, interpreter))
-    for event, script, matcher in HOOKS:
+    for event, script in HOOKS:
         command = hook_command(interpreter, "%s/hooks/%s" % (tree, script), stores[0], windows=windows)
         hook: Document = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
-        matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
+        groups[event] = {"hooks": [hook]}
         if event == GUARD_EVENT and guard:
             hook["onFailure"] = "block"  # older clients ignore it
-        groups[event] = {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
+        if event == GUARD_EVENT:
+            groups[event] = {"matcher": "*" if guard else UNGUARDED, "hooks": [hook]}
         if auto and event in ("SessionStart", "SessionEnd"):
             # It detaches itself too: a client that does not know "async" would wait for it.
             path, words = "%s/%s" % (tree, invocation.SCRIPT), "memory sync --background"
@@ -111,7 +90,7 @@ def hook_command(interpreter: str, script: str, store: str, words: str = "", *, 
     if windows:  # the client may use any of three shells there: only words that all of them read alike
         python = invocation.slashes(interpreter)
         python = '"%s"' % python if " " in python else python  # PowerShell takes a quoted first word for a string
-        launch = (_WINDOWS_LAUNCHER, invocation.slashes(script), PIN + invocation.slashes(store), words, MARKER)
+        launch = (_TABLE["windows"][0][0], invocation.slashes(script), PIN + invocation.slashes(store), words, MARKER)
         return '%s %s -c "%s" "%s" "%s"%s %s' % (python, _OPTIONS, *launch)
     name = os.path.basename(script)
     start = '"$p" %s "$s" "%s$m"%s 2>/dev/null' % (_OPTIONS, PIN, words)
