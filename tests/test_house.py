@@ -75,8 +75,8 @@ PACKAGES = {
     "inject": 511,
     "guard": 3729,
     "hook": 964,
-    "cli": 2905,
-    "setup": 734,
+    "cli": 2904,
+    "setup": 713,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
 LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}
