@@ -12,7 +12,7 @@ from ..base import settings
 from ..base.text import brief
 from .episode import DOUBTS
 
-_MOST, _READ_CHARS = 12, 8000  # rules of one prompt; characters of its beginning, and as many of its end
+_MOST, _MANY, _READ_CHARS = 12, 8, 8000  # rules of a prompt; sentences; characters of its beginning and of its end
 _LEAST, _SURE, _AGAIN, _LASTS = 2.5, 3.25, 2.0, 2.0  # a rule; one without doubt; a repetition; a lead
 _HEAD_CHARS, _SHORTEST, _LONGEST = 80, 14, 400  # of what leads a line, a clause that stands alone, a sentence
 _QUOTES, _ENDS = ('"', "“", "«", "「", "（", "("), dict.fromkeys(",;:(—–，：^", " ^ ")  # or asides; where clauses end
@@ -97,7 +97,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
             if parts[at].lower().rstrip(".,:。：").endswith((*WORDS["lasting"],)):
                 parts[at : at + 2] = ["", parts[at] + " " + parts[at + 1]]
         found += [(part, marks) for part in parts if part[:1] not in ("", *_QUOTES) and part.count('"') % 2 == 0]
-    return found
+    return [(part, marks + " @long") for part, marks in found] if len(found) > _MANY else found
 
 
 def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> tuple[str, float]:
