@@ -61,7 +61,7 @@ def entries(
     status_line: bool = False,
 ) -> Entries:
     """`stores`: the path of the memory, and its real path behind links, because the client asks for both."""
-    groups = {}
+    groups: dict[str, Document] = {}
     tree, python = (invocation.slashes(path) if windows else path for path in (root, interpreter))
     for event, script in HOOKS:
         command = hook_command(interpreter, "%s/hooks/%s" % (tree, script), stores[0], windows=windows)
