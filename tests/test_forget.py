@@ -96,7 +96,7 @@ def test_archived_session_is_forgotten_and_not_restored(world: World, client: su
     mine = archived(world, client)
     (path,) = world.root.glob("archive/*/*.tar.gz")
     data = path.read_bytes()
-    assert world.json("forget", mine, "--yes")["archived"][0]["id"] == mine
+    assert world.json("forget", mine, "--yes")["sessions"][0]["id"] == mine
     assert holding(world, "zanzibar") == []
     assert world.json("restore") == []
     store.write(str(path), data)  # as a backup brings it back

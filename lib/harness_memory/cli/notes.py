@@ -153,11 +153,8 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[Fields, lis
     saved = shelf.note(made.slug) or made
     found = [*lint.check_note(saved, call.project.root, call.now)]
     found += [each for each in lint.check_pairs(read_all(call.shelves), last=saved.ref) if each.file == saved.path]
-    rule = binding.compiled(saved)
-    when, after, step = (", ".join(rule[key]) for key in ("when", "after", "require"))
-    verb = index.VERBS.get(rule["enforce"], "")
-    effect = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
-    effect += ". After %s: %s" % (after, step) if verb and after and step else ""
+    firm, patterns = binding.firmness(saved), [each for key in notes.PATTERNS for each in saved.patterns(key)]
+    effect = ". %s: %s" % (index.VERBS[firm].capitalize(), ", ".join(patterns)) if firm else ""
     rows = ["%s in %s (%s)%s" % (done, saved.ref, count(len(saved.facts), "fact"), effect)]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in found]

@@ -76,10 +76,11 @@ def restore(call: Call) -> int:
         head, none = "ARCHIVE ID STARTED SESSION=headline", "Nothing of this project is archived."
         return call.listing(head, call.archived_once, none, Archived.brief) or 2 * bool(call.damaged)
     with archives.lock(call.dir):
-        names = {os.path.basename(call.what or "").replace(settings.ARCHIVE_SUFFIX, "")}
-        if not call.all and names.isdisjoint(each.archive for each in call.archived):
-            names = {call.find_archived(call.what).id}
-        selected = [each for each in call.archived if call.all or not names.isdisjoint((each.archive, each.id))]
+        name = os.path.basename(call.what or "").replace(settings.ARCHIVE_SUFFIX, "")
+        selected = [each for each in call.archived if call.all or each.archive == name]
+        if not call.all and not selected:
+            meant = call.find_archived(call.what)
+            selected = [each for each in call.archived if each.id == meant.id]
         outcome = archives.restore(call.dir, selected[::-1])
     kinds = (archives.RESTORED, archives.PRESENT)
     value: Fields = {kind: [id for id in outcome if outcome[id] == kind] for kind in kinds}
@@ -90,23 +91,18 @@ def restore(call: Call) -> int:
 def backfill(call: Call) -> int:
     root, paths = call.root, backfills.paths(config_dir())
     work = backfills.Backfill(root, "" if call.all_projects else call.dir, call.now, config.load(root))
-    kinds: collections.Counter[str] = collections.Counter()
-    wanted = []
-    for source in (*backfills.sources(root, paths), *(each for path in call.dirs for each in work.kept(path, paths))):
-        kind = work.verdict(source) if source else backfills.EMPTY
-        if source and not kind:
-            wanted.append(source)
-        else:
-            kinds[kind] += 1
+    sources = [*backfills.sources(root, paths)]
+    kinds = +collections.Counter({backfills.EMPTY: len(paths) - len(sources)})
+    sources += [each for path in call.dirs for each in work.kept(path, paths)]
     try:
         # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
-        for source in sorted(wanted, key=lambda source: (source.started, source.modified)):
+        for source in sorted(sources, key=lambda source: (source.started, source.modified)):
             kinds[work.make(source)] += 1
     finally:
         for project_dir in work.made:
             views.refresh(project_dir)
     made = kinds.pop(backfills.MADE, 0)
-    report = {"to_read": len(wanted), "made": made, "left_alone": dict(sorted(kinds.items()))}
+    report = {"made": made, "left_alone": dict(sorted(kinds.items()))}
     lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
     if not paths and not made:
         lines = ["No transcripts in %s." % short(os.path.join(config_dir(), backfills.PROJECTS_DIR))]
@@ -147,9 +143,8 @@ def forget(call: Call) -> int:
         things: list[Record | Note | Archived] = [call.meant(word) for word in call.words]
         if is_hit:
             things += [each for each in call.archived if forgetting.struck(each, is_hit) != each.files]
-        report: dict[str, list[Fields]] = {"sessions": [each.brief() for each in things if isinstance(each, Record)]}
-        report["notes"] = [described(each) for each in things if isinstance(each, Note)]
-        report["archived"] = [each.brief() for each in things if isinstance(each, Archived)]
+        report: dict[str, list[Fields]] = {"notes": [described(each) for each in things if isinstance(each, Note)]}
+        report["sessions"] = [each.brief() for each in things if not isinstance(each, Note)]
         report["files"] = [*forgetting.find_text(tops, is_hit)] if is_hit else []
         places, is_any = _places(call, report, is_hit), any(report.values())
         going = {row["file"] for row in report["notes"] + report["files"]}
@@ -160,7 +155,7 @@ def forget(call: Call) -> int:
                 raise Refusal("%s: %s" % (note.ref, binding.PERSON))
         if call.yes and (is_any or is_hit):
             event = {"event": "memory_forgotten", "session": call.present, "notes": len(report["notes"])}
-            ids = sorted({each["id"] for each in report["sessions"] + report["archived"]})
+            ids = sorted({each["id"] for each in report["sessions"]})
             event.update(
                 files=len(report["files"]), sessions=", ".join(ids), reason="forget" + " --text" * bool(is_hit)
             )
@@ -174,7 +169,7 @@ def forget(call: Call) -> int:
     shown = {kind: some(rows, _SHOWN) for kind, rows in places.items() if rows}
     end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
     lines = [*page(shown), "", end] if is_any else ["Nothing that is remembered here matches."]
-    if call.yes and any(report[kind] for kind in ("sessions", "archived", "files")):
+    if call.yes and (report["sessions"] or report["files"]):
         transcripts = os.path.join(config_dir(), backfills.PROJECTS_DIR)
         lines.append("Claude Code's own transcripts stay as they are, in %s" % short(transcripts))
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
@@ -217,18 +212,17 @@ def _carry_out(
     call: Call, things: list[Record | Note | Archived], is_hit: forgetting.Matcher | None, tops: list[str]
 ) -> None:
     identity.record(call.project, clock.iso(call.now))
-    archived = [each for each in things if isinstance(each, Archived)]
-    records = [each for each in things if isinstance(each, Record)]
+    chosen = [each for each in things if not isinstance(each, Note)]
     if is_hit:
-        ids = {call.caller, *(each.claude_id for each in archived)} - {""}
-        sources = filter(None, backfills.sources(call.root, backfills.paths(config_dir())))
+        ids = {call.caller, *(each.claude_id for each in chosen)} - {""}
+        sources = backfills.sources(call.root, backfills.paths(config_dir()))
         for source in (each for each in sources if each.project.dir == call.dir):
             with open(source.path, "rb") as file:
                 if any(is_hit(text) for row in file for text in forgetting.passages(source.path, row)):
                     ids.add(source.session_id)
         forgetting.forget_text(call.dir, tops, is_hit, ids, time.time())
-    elif records or archived:
-        forgetting.forget_sessions(call.dir, [*records, *archived], call.now)
+    elif chosen:
+        forgetting.forget_sessions(call.dir, chosen, call.now)
     for note in [each for each in things if isinstance(each, Note)]:
         dirs = call.all_dirs if note.scope == "user" else [call.dir]
         forgetting.forget_note(call.shelf(note.scope), note, call.shelves, dirs)

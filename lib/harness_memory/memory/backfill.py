@@ -31,8 +31,8 @@ class Source:
     """A transcript: which session it is of, where that was launched and when."""
 
     def __init__(self, path: str, entry: dict[str, Any], project: Project) -> None:
-        self.path, self.project, self.modified = path, project, os.stat(path).st_mtime
-        self.cwd, self.root = str(entry["cwd"]), str(entry.get("uuid") or "")
+        self.path, self.project, self.modified = path, project, files.modified(path)
+        self.cwd, self.root = entry["cwd"], str(entry.get("uuid") or "")
         self.channel = str(entry.get("entrypoint") or "")[:40]
         self.started = clock.parse(entry.get("timestamp")) or self.modified
         # A fork begins with a copy of its parent's entries, and a person may have copied a file under another name.
@@ -46,21 +46,22 @@ def paths(config_dir: str) -> list[str]:
     return [path for path in every if not os.path.basename(path).startswith("agent-")]
 
 
-def sources(root: str, transcripts: list[str]) -> Iterator[Source | None]:
-    """Each transcript; None for a file that is not one of a session: empty, foreign, or without a prompt."""
+def sources(root: str, transcripts: list[str]) -> Iterator[Source]:
+    """Each transcript of a session: other files are empty, foreign, or without a prompt."""
     projects: dict[str, Project] = {}
     for path in transcripts:
         entry: dict[str, Any] = {}
         with contextlib.suppress(OSError):
             entry = next(_entries(path), entry)
-        cwd = str(entry.get("cwd", ""))
+        cwd = entry.get("cwd")
         if cwd and cwd not in projects:
             project = projects[cwd] = identity.locate(root, cwd, cwd)
             former = None if os.path.isdir(cwd) else identity.of_former_path(root, cwd)
             if former:  # the directory is gone, and a memory knew it
                 project.id, project.root = former
                 project.dir = os.path.join(root, project.id)
-        yield Source(path, entry, projects[cwd]) if cwd else None
+        if cwd:
+            yield Source(path, entry, projects[cwd])
 
 
 def _entries(path: str) -> Iterator[dict[str, Any]]:
@@ -118,11 +119,12 @@ class Backfill:
         return OLD if max(source.started, source.modified) < self.oldest else ""
 
     def make(self, source: Source) -> str:
-        """Record one session that `verdict` lets through; what became of it."""
+        """Record one session, if `verdict` lets it through; what became of it."""
+        result = self.verdict(source)
         lock = sessions.lock(source.project.dir, source.session_id, settings.SIBLING_LOCK_WAIT_SECONDS)
-        with lock as held:
-            result = (self.verdict(source) or self._record(source)) if held else LIVE
-            if result != LIVE:
+        if not result:
+            with lock as held:
+                result = self._record(source) if held else LIVE
                 lock.discard()
         return result
 

@@ -105,9 +105,7 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
     homes = [context.project_dir, *(os.path.join(context.store_root, name) for name in names)]
     parts = [path for home in homes for path in files.folders(home)]
     inner = [path for part in parts for path in files.folders(part)]
-    days = files.folders(os.path.join(context.project_dir, settings.WORK_DIR))[-2:]
-    recent = [path for day in days for path in files.folders(day)]
-    for folder in (context.store_root, *homes, *parts, *inner, *recent):
+    for folder in (context.store_root, *homes, *parts, *inner):
         files.remove_temporaries(folder, now - 3600)  # what is older has no living writer
 
 
