@@ -24,7 +24,6 @@ from .share import summary as sync_summary
 from .work import open_items, shown
 
 _SHOWN = 5
-_WRONG = (checks.DAMAGED, checks.MODE)
 
 
 class Check(NamedTuple):
@@ -73,7 +72,7 @@ def _checks(call: Call) -> Iterator[Check]:
     remedy = "read and then delete the files in %s" % short(health.failures_dir(root)) if details else ""
     yield Check("failures", "%s in the last 7 days" % count(len(details), "failed run"), remedy, details)
     # Settings have checks of their own.
-    wrong = [each for each in _findings(call, call.all_dirs, with_views=False) if each.kind in _WRONG]
+    wrong = [*checks.check(root, call.all_dirs)]
     wrong = [each for each in wrong if not each.file.endswith((settings.CONFIG_FILE, settings.GUARD_FILE))]
     details = ["%s: %s (%s)" % (short(each.file), each.what, each.remedy) for each in wrong]
     remedy = "as each line says; all of them: harness memory verify --all-projects" if wrong else ""
@@ -120,11 +119,6 @@ def health_checks(call: Call) -> Iterator[Check]:
         yield Check("sync", sync_summary(call.root), "" if is_well else "run: harness memory sync")
 
 
-def _findings(call: Call, dirs: list[str], with_views: bool = True) -> list[checks.Finding]:
-    found = [*checks.check_store(call.root)] if os.path.isdir(call.root) else []
-    return found + [each for path in dirs for each in checks.check_project(path, with_views=with_views)]
-
-
 def rebuild(call: Call) -> int:
     dirs = [path for path in call.dirs if os.path.isdir(path)]
     changed = {path: views.rebuild(path, 10.0) for path in dirs}
@@ -140,7 +134,7 @@ def rebuild(call: Call) -> int:
 
 
 def verify(call: Call) -> int:
-    dirs, found = call.dirs, _findings(call, call.dirs)
+    dirs, found = call.dirs, [*checks.check(call.root, call.dirs)]
     lines = ["%s: every file is valid." % (short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project"))]
     if found:
         lines = ["%s in %s" % (count(len(found), "finding"), short(call.root))]

@@ -14,14 +14,11 @@ from typing import Callable, NamedTuple
 from ..audit import trail as chain
 from ..base import config, files, settings, shape, yaml
 from ..notes import note as notes
-from ..notes import shelf as notebook
 from ..project import identity
 from ..session import capture, episode, sessions, tombstones
-from . import archive, backfill, merge, ratings, review, tasks, threads, views
+from . import archive, backfill, merge, ratings, review, tasks, threads
 
 Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
-
-DAMAGED, MODE, VIEW = "damaged", "mode", "view"
 
 _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
 
@@ -30,49 +27,24 @@ class Finding(NamedTuple):
     file: str
     what: str
     remedy: str
-    kind: str = DAMAGED
 
 
-def check_store(root: str) -> Iterator[Finding]:
+def check(root: str, project_dirs: list[str]) -> Iterator[Finding]:
+    """The findings in some projects, and in what belongs to none."""
     top = os.path.realpath(root)  # the store itself may be a link
     yield from _check(top, top)
-    yield from _check_views(notebook.user_shelf(root))
-
-
-def check_project(project_dir: str, *, with_views: bool = True) -> Iterator[Finding]:
-    root = os.path.dirname(project_dir)
-    yield from _check(root, project_dir)
     work = backfill.Backfill(root, "", time.time(), config.load(root))
-    try:
-        lost = [os.path.dirname(each.path) for each in work.kept(project_dir, []) if not work.verdict(each)]
-        for path in lost:
-            yield Finding(path, "has no episode that can be read", "run: harness memory backfill")
-        trail = chain.verify(project_dir, episode.audit_heads(project_dir))
-        if trail.problem:
-            yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
-    except OSError as error:
-        yield Finding(str(error.filename), "cannot be read (%s)" % error.strerror, "make it readable for you")
-    if with_views:
-        yield from _check_views(notebook.Shelf("project", project_dir))
-
-
-def _check_views(shelf: notebook.Shelf) -> Iterator[Finding]:
-    stale = _stale_views(shelf)
-    if stale:
-        time.sleep(0.2)  # a session may be about to render them
-    for path, _ in stale & _stale_views(shelf) if stale else ():
-        what = "is stale" if os.path.lexists(path) else "is missing"
-        yield Finding(path, what, "run: harness memory rebuild", VIEW)
-
-
-def _stale_views(shelf: notebook.Shelf) -> set[tuple[str, bytes]]:
-    """Views that do not hold what they must, and that."""
-    texts = views.render(shelf.home, threads.load_rows(shelf.home, {})) if views.has_work(shelf.home) else {}
-    wanted = {os.path.join(shelf.home, name): text for name, text in texts.items()}
-    index = shelf.expected_index()
-    if index is not None and (index or os.path.lexists(shelf.index)):
-        wanted[shelf.index] = index
-    return {(path, text) for path, text in wanted.items() if not files.is_same(path, text)}
+    for project_dir in project_dirs:
+        yield from _check(root, project_dir)
+        try:
+            lost = [os.path.dirname(each.path) for each in work.kept(project_dir, []) if not work.verdict(each)]
+            for path in lost:
+                yield Finding(path, "has no episode that can be read", "run: harness memory backfill")
+            trail = chain.verify(project_dir, episode.audit_heads(project_dir))
+            if trail.problem:
+                yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
+        except OSError as error:
+            yield Finding(str(error.filename), "cannot be read (%s)" % error.strerror, "make it readable for you")
 
 
 def _check(root: str, top: str) -> Iterator[Finding]:
@@ -93,7 +65,7 @@ def _check(root: str, top: str) -> Iterator[Finding]:
             continue
         if os.name == "posix" and info.st_mode & 0o077:
             what = "can be read by others (mode %04o)" % stat.S_IMODE(info.st_mode)
-            yield Finding(path, what, "close it to others: chmod go-rwx (with -R for the whole store)", MODE)
+            yield Finding(path, what, "close it to others: chmod go-rwx (with -R for the whole store)")
         _, kind, remedy, _ = merge.row_of(os.path.relpath(path, root).replace(os.sep, "/"))
         read = _READERS.get(kind) if stat.S_ISREG(info.st_mode) else None
         try:
