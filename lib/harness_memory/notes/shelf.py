@@ -61,12 +61,6 @@ class Shelf:
         note.scope, note.path = self.scope, path
         return note if data else None
 
-    def expected_index(self) -> bytes | None:
-        """What MEMORY.md must hold, b"" when it must be missing; None where we leave it alone."""
-        if self.home and self.slugs():
-            return index.render(holding([self])).encode("utf-8", "replace")
-        return b"" if self.home and index.is_ours(files.read_part(self.index, 64)) else None
-
     def __enter__(self) -> Shelf:
         self.lock.__enter__()
         return self
@@ -111,13 +105,13 @@ class Shelf:
 
     def refresh(self) -> bool:
         """Bring MEMORY.md up to date; True when its text changed."""
-        text = self.expected_index()
-        if text is None:
+        head, has_notes = files.read_part(self.index, 64), bool(self.slugs())
+        if not self.home or not (has_notes or index.is_ours(head)):
             return False
-        is_changed = not files.is_same(self.index, text)
-        head = files.read_part(self.index, 64)
         if head and not index.is_ours(head):
             files.move(self.index, self.archived("MEMORY", files.made(self.index)))
+        text = index.render(holding([self])).encode("utf-8", "replace") if has_notes else b""
+        is_changed = not files.is_same(self.index, text)
         binding.save(self.home, self.read())
         if text:
             files.write(self.index, text)  # also when unchanged: housekeeping compares its time with that of the notes
