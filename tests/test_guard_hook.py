@@ -197,7 +197,7 @@ def test_a_file_that_the_user_confirmed_is_not_asked_about_again(guard: Guard) -
 
 OWN = [("list", "allow"), ("remember 'a fact' --type project", "allow"), ("note show x", "allow"), ("show x > y", "")]
 OWN += [("list && touch x", ""), ("list; rm y", ""), ("show $(touch x)", ""), ("list | sh", ""), ("forget x", "")]
-OWN += [("note remove x", "ask"), ("list --project ../b", "ask"), ("forget x --yes", "ask"), ("lint --fix", "")]
+OWN += [("note remove x", "ask"), ("list --project ../b", "ask"), ("forget x --yes", "ask"), ("lint --json", "allow")]
 MORE = ("sync init x", "sync purge-history --yes", "import x", "export", "list --all-proj")
 OWN += [(words, "ask") for words in MORE]
 OWN += [

@@ -114,7 +114,6 @@ def test_only_the_repository_changes_a_shared_note(shop: World, tmp_path: Path) 
         ("note", "add", "x", "y", "--scope", "team"),
     ):
         assert other.memory(*words).code == 2
-    other.memory("lint", "--fix")
     assert path.read_bytes() == before
     assert other.memory("team", "unshare", "cart-totals").code == 0
     assert not path.exists()

@@ -91,7 +91,7 @@ def _disagree(note: Note, facts: list[str], *, is_own: bool) -> bool:
 
 def _title(fact: str) -> str:
     """Up to five words that tell a fact from others: also what it rules out, and what stands before that."""
-    every = [pair for pair in telling(lint.reword(fact, "")[0]) if pair[1].lower() not in WORDS["ties"]]
+    every = [pair for pair in telling(lint.plain(fact)) if pair[1].lower() not in WORDS["ties"]]
     said = [(denial, word) for denial, word in every if "://" not in word and MARK not in word]
     denied = {near for at, (denial, _) in enumerate(said) if denial for near in (at - 1, at)}
     words, last = [""], ""
@@ -220,21 +220,10 @@ def supersede(call: Call) -> int:
 
 
 def lint_notes(call: Call) -> int:
-    fixed, rows = [], []
-    for shelf in [each for each in call.shelves if call.fix and each.scope != settings.TEAM_SCOPE and each.slugs()]:
-        with call.writing(shelf.scope) as shelf:
-            bound = [] if shelf.may_loosen else [note.slug for note in shelf.read() if binding.is_looser(note, None)]
-            for note in [note for note in shelf.read() if not note.is_unreadable and note.slug not in bound]:
-                done = lint.correct(note)
-                if done:
-                    fixed.append({"file": note.path, "done": done, "archived": shelf.put(note, call.now) or None})
-                    rows += ["Corrected %s:" % short(note.path), *("  " + what for what in done), ""]
     found = lint.check(call.shelves, call.project.root, call.now)
-    safe = sum(finding.fixable for finding in found)
-    total = "%s in %s" % (count(len(found), "finding"), short(call.root))
-    total += "; --fix corrects %d" % safe if safe else ""
-    rows += [total, *findings(found, call.root)] if found else ["The notes are in order."]
-    return call.answer({"fixed": fixed, "findings": [each._asdict() for each in found]}, rows, 1 if found else 0)
+    rows = ["%s in %s" % (count(len(found), "finding"), short(call.root)), *findings(found, call.root)]
+    value = {"findings": [each._asdict() for each in found]}
+    return call.answer(value, rows if found else ["The notes are in order."], 1 if found else 0)
 
 
 def compact(call: Call) -> int:

@@ -1,9 +1,8 @@
-"""What is wrong with notes, each finding with file, line, reason and remedy; `correct` does what is safe.
+"""What is wrong with notes, each finding with file, line, reason and remedy.
 
-A fact should not be worded as a story, or with a date that only holds on the day it is written. Where nothing gets
-lost, the opening of a story is dropped before its "that", and `yesterday`, `today`, `tomorrow` become days.
-Duplicates have the same words, or nearly; a contradiction nearly the same words with another value (a number, a
-negation, a switch) or another choice of one kind, as Postgres and MongoDB.
+A fact should not be worded as a story, or with a date that only holds on the day it is written. Duplicates have the
+same words, or nearly; a contradiction nearly the same words with another value (a number, a negation, a switch) or
+another choice of one kind, as Postgres and MongoDB.
 """
 
 from __future__ import annotations
@@ -64,34 +63,29 @@ class Finding(NamedTuple):
     kind: str
     what: str
     remedy: str
-    fixable: bool
 
 
-def _finding(note: Note, line: int, kind: str, what: str, is_fixable: bool = False) -> Finding:
-    return Finding(note.path, line, kind, what, _TEXTS[kind].replace("NAME", note.slug), is_fixable)
+def _finding(note: Note, line: int, kind: str, what: str) -> Finding:
+    return Finding(note.path, line, kind, what, _TEXTS[kind].replace("NAME", note.slug))
 
 
-def reword(text: str, day: str) -> tuple[str, list[tuple[str, str, bool]]]:
-    """A statement of a `day`, corrected as far as nothing gets lost, and its findings: kind, what, is it corrected."""
-    findings, fact, match = [], text, _OPENING.match(text)
-    shown, noon = cut(text, _SHOWN_CHARS), clock.parse(day + "T12:00:00Z")
-    while match:  # "Today we found that it turns out that …"
-        fact = fact[match.end()].upper() + fact[match.end() + 1 :]
-        match = _OPENING.match(fact)
+def plain(text: str) -> str:
+    """A statement without the openings of a story: "Today we found that it turns out that …"."""
+    match = _OPENING.match(text)
+    return plain(text[match.end()].upper() + text[match.end() + 1 :]) if match else text
+
+
+def wording(text: str, day: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with how a statement of a `day` is worded: kind and what."""
+    fact, shown, noon = plain(text), cut(text, _SHOWN_CHARS), clock.parse(day + "T12:00:00Z")
     if fact != text or _STORY.search(text):
         more = '; the fact is "%s"' % cut(fact, _SHOWN_CHARS) if fact != text else ""
-        findings.append(("narrative", 'is a story: "%s"%s' % (shown, more), fact != text))
-
-    def dated(match: re.Match[str]) -> str:
+        yield "narrative", 'is a story: "%s"%s' % (shown, more)
+    for match in [match for match in _RELATIVE.finditer(fact) if match["date"]]:
         days = {"yesterday": -1, "today": 0, "tomorrow": 1}.get(match[0].lower())
         meaning = clock.iso(noon + days * settings.DAY_SECONDS)[:10] if noon and days is not None else ""
-        if match["date"]:
-            then = "means %s, if" % meaning if meaning else "was"
-            what = '"%s" %s written on %s: "%s"' % (match[0], then, day, shown)
-            findings.append(("relative-date", what, bool(meaning)))
-        return meaning or match[0]
-
-    return _RELATIVE.sub(dated, fact), findings
+        then = "means %s, if" % meaning if meaning else "was"
+        yield "relative-date", '"%s" %s written on %s: "%s"' % (match[0], then, day, shown)
 
 
 def key(text: str) -> str:
@@ -161,13 +155,13 @@ def check_note(note: Note, root: str, now: float) -> Iterator[Finding]:
         return
     for line, what in note.problems:
         yield _finding(note, line, "frontmatter", what)
-    day, is_certain = _written(note)
+    # Its statements may have been added at any time up to its last change.
+    changed = time.strftime("%Y-%m-%d", time.localtime(files.modified(note.path)))
+    day = max(str(note.fields.get("created") or ""), changed)
     for fact in note.facts:
-        if redact(fact.text) != fact.text:
-            yield _finding(note, fact.line, "secret", "holds a secret", is_fixable=True)
-            continue
-        for kind, what, is_fixable in reword(fact.text, day)[1]:
-            yield _finding(note, fact.line, kind, what, is_fixable and (is_certain or kind == "narrative"))
+        is_secret = redact(fact.text) != fact.text
+        for kind, what in [("secret", "holds a secret")] if is_secret else wording(fact.text, day):
+            yield _finding(note, fact.line, kind, what)
     size = note.head_lines + len(note.body)
     if size > settings.NOTE_LINES:
         yield _finding(note, settings.NOTE_LINES, "long", "has %d lines" % size)
@@ -188,19 +182,6 @@ def check_pairs(all_notes: list[Note], last: str = "") -> Iterator[Finding]:
             yield _finding(other, second.line, kind, what)
 
 
-def correct(note: Note) -> list[str]:
-    """Correct a note as far as it is safe; what was done."""
-    done = []
-    day, is_certain = _written(note)
-    for fact in reversed(note.facts):
-        clean = redact(fact.text)
-        text = reword(clean, day if is_certain else "")[0]
-        if text != fact.text:
-            done.append('"%s" is now "%s"' % (cut(clean, _SHOWN_CHARS), cut(text, _SHOWN_CHARS)))
-            note.body[fact.first : fact.last] = [note.body[fact.first][: fact.start] + text]
-    return done
-
-
 def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict[str, list[str]], list[str]]:
     """Keep one of equal facts, drop superseded and empty notes; the changes by slug, the originals' archive paths."""
     changes, archived = {}, []
@@ -218,10 +199,3 @@ def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict
             if said and not is_dry_run:
                 archived.append(shelf.remove(note.slug, now) if is_gone else shelf.put(note, now))
     return changes, archived
-
-
-def _written(note: Note) -> tuple[str, bool]:
-    """The day its statements were made, and whether that is certain: nothing was added later."""
-    created = str(note.fields.get("created") or "")
-    changed = time.strftime("%Y-%m-%d", time.localtime(files.modified(note.path))) if note.path else ""
-    return max(created, changed), bool(created) and changed <= created
