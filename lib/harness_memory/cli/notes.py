@@ -227,12 +227,12 @@ def lint_notes(call: Call) -> int:
 
 
 def compact(call: Call) -> int:
-    changes, archived, rows = [], [], ["A dry run: nothing is changed."] * call.dry_run
+    changes, archived = [], []
     for shelf in [each for each in call.shelves if each.home and each.slugs()]:
-        changed, paths = lint.compact(shelf, call.now, is_dry_run=call.dry_run)
+        changed, paths = lint.compact(shelf, call.now)
         changes += [{"note": shelf.scope + "/" + slug, "what": what} for slug in changed for what in changed[slug]]
         archived += paths
-    rows += ["  %(note)s %(what)s" % change for change in changes] or ["The notes are compact."]
+    rows = ["  %(note)s %(what)s" % change for change in changes] or ["The notes are compact."]
     folders = ", ".join(dict.fromkeys(short(os.path.dirname(path)) for path in archived))
     rows += ["%s kept in %s" % (count(len(archived), "original"), folders)] if archived else []
     undecided = [each for each in lint.check(call.shelves, call.project.root, call.now) if each.kind in _UNDECIDED]

@@ -11,7 +11,6 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import NamedTuple
 
 from ..base import clock, files, settings, tables
@@ -182,11 +181,12 @@ def check_pairs(all_notes: list[Note], last: str = "") -> Iterator[Finding]:
             yield _finding(other, second.line, kind, what)
 
 
-def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict[str, list[str]], list[str]]:
+def compact(shelf: Shelf, now: float) -> tuple[dict[str, list[str]], list[str]]:
     """Keep one of equal facts, drop superseded and empty notes; the changes by slug, the originals' archive paths."""
-    changes, archived = {}, []
+    changes: dict[str, list[str]] = {}
+    archived: list[str] = []
     firsts: dict[str, tuple[Note, Fact]] = {}
-    with nullcontext() if is_dry_run else shelf:
+    with shelf:
         for note in sorted([note for note in read_all([shelf]) if not binding.firmness(note)], key=index.rank):
             is_gone = note.fate[:10] == "superseded"
             facts = {} if is_gone else {fact: firsts.setdefault(key(fact.text), (note, fact)) for fact in note.facts}
@@ -195,7 +195,7 @@ def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict
             note.drop([*spare])
             if is_gone or (spare and not note.facts and not any(map(is_fence, note.body))):
                 is_gone, said = True, [*said, "removed: " + (note.fate or "other notes say all that it says")]
-            changes.update({note.slug: said} if said else {})
-            if said and not is_dry_run:
+            if said:
+                changes[note.slug] = said
                 archived.append(shelf.remove(note.slug, now) if is_gone else shelf.put(note, now))
     return changes, archived
