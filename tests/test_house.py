@@ -69,13 +69,13 @@ PACKAGES = {
     "project": 552,
     "audit": 204,
     "session": 2248,
-    "notes": 861,
-    "memory": 2565,
+    "notes": 829,
+    "memory": 2537,
     "recall": 1130,
     "inject": 511,
     "guard": 3729,
     "hook": 964,
-    "cli": 2904,
+    "cli": 2878,
     "setup": 713,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
