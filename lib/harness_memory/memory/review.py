@@ -73,9 +73,9 @@ def settled(project_dir: str) -> set[str]:
 
 
 def waiting(project_dir: str, episodes: Iterable[dict[str, Any]], facts: list[str]) -> list[Item]:
-    """What nobody has decided on and no note says."""
-    done = settled(project_dir)
-    return [item for item in items(episodes) if done.isdisjoint(item.keys) and not item.is_said(facts)]
+    """What nobody has decided on and no note says, what is in doubt last."""
+    done, every = settled(project_dir), sorted(items(episodes), key=lambda item: item.doubt)
+    return [item for item in every if done.isdisjoint(item.keys) and not item.is_said(facts)]
 
 
 def columns(value: dict[str, Any]) -> list[str]:
