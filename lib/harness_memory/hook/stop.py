@@ -11,15 +11,6 @@ from ..session import record
 from ..session.capture import ANSWERED, FAILED, INTERRUPTED
 from .runner import Run
 
-_KEEP = f"""Keep in the summary: the user's last request in their own words, open todos, every file changed and why; \
-commands that failed and what worked instead. End the summary with this block: a line an item, as many as there are.
-{settings.SUMMARY_BLOCK[0]}
-Decided: <what was decided, and why>
-Prefers: <what the user wants from now on, in their words>
-Learned: <a fact or lesson that a later session needs>
-Open: <a step that is still to be done>
-{settings.SUMMARY_BLOCK[1]}"""
-
 
 def handle(run: Run) -> str | dict[str, Any] | None:
     event, step = run.event, ""
@@ -54,4 +45,7 @@ def handle(run: Run) -> str | dict[str, Any] | None:
 
             life.close(run.project_dir, session)  # else its marker stays, and the next SessionStart finishes this
             run.lock.discard()
-    return {"decision": "block", "reason": step} if step else _KEEP if is_pause else None
+    if is_pause:
+        with open(__file__[: -len("stop.py")] + "pre_compact.txt", encoding="utf-8") as file:
+            return file.read() % settings.SUMMARY_BLOCK
+    return {"decision": "block", "reason": step} if step else None
