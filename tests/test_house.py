@@ -74,7 +74,7 @@ PACKAGES = {
     "recall": 1130,
     "inject": 511,
     "guard": 3729,
-    "hook": 964,
+    "hook": 958,
     "cli": 2878,
     "setup": 713,
 }
