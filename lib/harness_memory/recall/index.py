@@ -20,7 +20,7 @@ from ..base.typing import Any, Sequence
 SESSION, NOTE, ARCHIVED = "session", "note", "archived"
 ASKS = 1
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
-MAGIC = b"harness-recall %s.11 %s" % (__version__.encode(), sys.byteorder.encode())
+MAGIC = b"harness-recall %s.12 %s" % (__version__.encode(), sys.byteorder.encode())
 COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("breadths", "B"))
 BLOBS = ("terms", "postings", "words", "records")
 _SECTIONS = (*(name for name, _ in COLUMNS), *(name + " ends" for name in BLOBS), "terms", "ids", *BLOBS[1:])

@@ -15,7 +15,7 @@ if not TABLES:
     TABLES.update({name: frozenset(text.split()) for name, text in TABLES.items() if isinstance(text, str)})
 _STOPPED, _REGULAR = TABLES["stop"], TABLES["irregular"]
 # The most frequent endings of English; other words are their own stem.
-_ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ed", "ers", "er", "es", "ly", "s", "e")
+_ENDINGS = ("ations", "ation", "ions", "ion", "ings", "ing", "edly", "ed", "ers", "er", "es", "ly", "s", "e")
 PATHS_MAX = 64  # of a document, and of a query
 _JOINERS = "_./-"
 _PATH_MARK, _STEM_MARK = "=", "~"  # no term of a text starts with them
