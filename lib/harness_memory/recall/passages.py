@@ -8,63 +8,64 @@ from ..base.typing import Any, Callable, Sequence
 from . import ranking
 from .index import ASKS, Source
 from .ranking import Query
-from .terms import TABLES, code, pack, path_term, stem_term, terms
+from .terms import TABLES, code, pack, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Test = Callable[[int], bool]
 
 TEXT_MAX_CHARS = 64 * 1024
-_PASSAGE_CHARS = 160  # sentences of one speaker are joined up to it
-_SAME_CHARS = 40  # what starts like something said is the same
+_PASSAGE_CHARS, _SAID_CHARS = 160, 420  # sentences are joined up to it; those of a speaker who is named
+_SAME_CHARS = 40  # what starts or ends like something said is the same
 _EXAMINED = 8  # documents whose passages are compared
 _BEFORE, _AFTER, _NEAR = 0.35, 0.15, 0.2  # of a neighbour's worth: the passage before, after, two away
 _ANSWER = 0.9  # of a question's worth, for the passage after it
 _PASSAGE_WEIGHT = (0.25, 1.0)  # of the best passage, in the order of documents of work, and of talk
 # The chance of being right: a logistic function of features that do not grow with the prompt, fitted once.
 _WEIGHTS = {
-    "pairs": 7.8,  # neighbouring words of the prompt that stand so in a document
-    "rare": 2.8,  # rare words together in a passage of a short document
-    "unknown": -2.3,  # words that no document has
-    "named": 5.0,  # files named in the prompt that were worked on
-    "session": 6.5,  # files of this session that were worked on in a document
-    "earlier": 6.2,  # what this session said before, in the documents
-    "turns": -1.05,  # how much it said
-    "first": -2.4,  # it said nothing yet
-    "shared": 1.7,  # two of the documents are about one file that few others are about
-    "talk": 0.8,  # hardly any document is about files
-    "": -0.7,
+    "pairs": 6.6,  # neighbouring words of the prompt that stand so in a document
+    "rare": 2.7,  # rare words together in a passage of a short document
+    "unknown": -5.9,  # words that no document has
+    "named": 3.0,  # files named in the prompt that were worked on
+    "session": 5.2,  # files of this session that were worked on in a document
+    "earlier": 6.5,  # what this session said before, in the documents
+    "turns": -1.0,  # how much it said
+    "first": -1.7,  # it said nothing yet
+    "shared": 2.2,  # two of the documents are about one file that few others are about
+    "talk": 1.2,  # hardly any document is about files
+    "": -0.85,
 }
-_CHANCE_MIN = 0.5
+_CHANCE_MIN, _QUESTION_CHARS = 0.5, 240  # longer texts are not looked at for names
 # A few documents do not tell which words are rare: so many of other work are added, and in which share of them.
 _OTHERS, _USUAL = 30, (("frequent", 0.4), ("usual", 0.18))
-_UNKNOWN_IN_TALK, _QUESTION_CHARS = 0.6, 240
 _SCORE_MIN, _BESIDE_TOLD_MIN = 0.4, 0.75  # of the best, to be shown; when this session was given the best before
 _COVERED, _COVERED_SHARE = 0.8, 0.5  # of the prompt's rare words in the best; of those, what another must hold
-_FILES_SHOWN, _FILES_CHARS, _NEAR_SHOWN = 13, 620, 5
+_FILES_SHOWN, _FILES_CHARS, _NEAR_SHOWN = 18, 620, 5
 
 
 def of_session(value: dict[str, Any]) -> list[str]:
     """What an episode says, in passages: what was said and done, then what was decided, learned and left."""
     said = value.get("passages")
     joined: list[str] = []
-    before = None
+    before, most = None, 0
     for each in said if isinstance(said, list) else ():
         text, speaker = str(each.get("text") or ""), (each.get("turn"), each.get("by"))
         if before == speaker and text in joined[-1]:  # a line that announces a list has its first item too
             continue
-        is_new = speaker != before or text.partition(": ")[0].istitle() or (joined[-1][-1:] == "?" and text[-1:] != "?")
-        if not is_new and len(joined[-1]) + len(text) < _PASSAGE_CHARS:
+        is_named = text.partition(": ")[0].istitle()
+        is_new = speaker != before or is_named or (most < _SAID_CHARS and joined[-1][-1:] == "?" and text[-1:] != "?")
+        if not is_new and len(joined[-1]) + len(text) < most:
             joined[-1] += (" " if joined[-1][-1:] in ".!?…:;。！？：" else "; ") + text
         else:
             joined.append(text)
+            most = _SAID_CHARS if is_named else _PASSAGE_CHARS
         before = speaker
     whole = " ".join(joined)
     more = [*value["asked"], *lines(value["what_was_done"])]
     for key in ("commits", "decisions", "rules", "learnings", "errors", "what_remains"):
         more += [text[len("2026-11-18: ") if key == "rules" else 0 :] for text in map(str, value.get(key) or ())]
     more += ["`%(failed)s` failed; `%(fixed)s` worked" % fix for fix in value["commands_failed_then_fixed"]]
-    return joined + [text for text in more if text[:_SAME_CHARS] not in whole]
+    return joined + [text for text in more if text[:_SAME_CHARS] not in whole and text[-_SAME_CHARS:-1] not in whole]
 
 
 def lines(text: str) -> list[str]:
@@ -114,17 +115,7 @@ def pick(
         most = held[items[0].number]
         if most >= _COVERED * sum([rarity for rarity, _ in rarities]):
             picked = [item for item in picked if held[item.number] >= _COVERED_SHARE * most]
-    # Files by how many of the best documents are about them, and by what prompt and session name and change.
-    weights: dict[str, float] = {}
-    for item in items:
-        paths = source.record(item.number).files
-        for path in paths:
-            weights[path] = weights.get(path, 0.0) + (item.score / items[0].score) ** 2 / len(paths) ** 0.5
-    for path in weights:
-        stem, words = stem_term(path), {*terms(path)}
-        weights[path] += 2 * query.named.get(stem, 0.0) + 2 * query.paths.get(path_term(path), 0.0)
-        weights[path] += 0.5 * (stem in query.before) + len(words & query.words) / (len(words) or 1)
-    near = sorted(weights, key=lambda path: -weights[path])[:_FILES_SHOWN]
+    near = query.likely[:_FILES_SHOWN]
     near = [path for path, end in zip(near, accumulate([len(path) + 2 for path in near])) if end <= _FILES_CHARS]
     for item in picked:
         own = {*source.record(item.number).files}
@@ -177,13 +168,13 @@ def _split(words: bytes) -> list[list[int]]:
 
 def chance(source: Source, query: Query, items: list[Item]) -> float:
     """That earlier work answers the prompt, and that these documents are it."""
-    values = features(source, query, items)
     # Names: words that start like one inside the sentence of a short text.
     words = query.text.replace("'s", "").split() if source.is_talk and len(query.text) < _QUESTION_CHARS else []
     inside = [word.strip("?!.,;:'\"") for before, word in zip(words, words[1:]) if before[-1].isalpha()]
     names = {term for word in inside if word.istitle() and word.isalpha() for term in terms(word)}
     if any(source.holders(name) * 2 > source.count for name in names):
-        return 1 - _UNKNOWN_IN_TALK * values["unknown"]
+        return 1.0
+    values = features(source, query, items)
     return 1 / (1 + 2.718281828 ** -sum([values[name] * weight for name, weight in _WEIGHTS.items()]))
 
 
@@ -211,7 +202,7 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
     return {
         "pairs": sum([any(pair in each for each in words) for pair in pairs]) / (len(pairs) + 4),
         "rare": max(rare, default=0.0),
-        "unknown": sum([not source.holders(term) for term in query.words]) / (len(query.words) or 1),
+        "unknown": sum([not source.holders(term) for term in query.words]) / (len(query.words) + 3),
         "named": max(named, default=0.0) ** 2 * sum(named) / (sum(query.named.values()) or 1.0),
         "session": sum(session) / (sum(query.paths.values()) or 1.0),
         "earlier": sum(held) / (sum([value or 0.75 * single for value in earlier.values()]) + 5),

@@ -15,7 +15,7 @@ _POSTINGS_MAX = 5_000  # per query; a frequent term adds little and costs most
 _TERMS_MIN = 5  # read even beyond _POSTINGS_MAX
 _CANDIDATES = 500  # by their words; only these are ranked further
 _PROMPTS_MAX = 5  # latest of this session
-_SATURATION = 1.3  # BM25's k1
+_SATURATION = 1.8  # BM25's k1
 _LENGTH_SHARE = 0.65  # BM25's b
 _PRESENCE = 0.2  # BM25+'s delta: one word more counts for more than one word twice
 _FRAMING_WEIGHT = 0.45  # of words that frame a request
@@ -25,10 +25,11 @@ _RECENCY_OF_WORDS = (0.5, 2000.0)  # of notes, and of sessions that changed no f
 # Of the best score:
 _WINDOW_WEIGHT = 0.5  # for a document of the time that the prompt names
 _FEEDBACK_WEIGHT = (6.0, 2.0)  # for all the files that the best few share; when this session has files of its own
-_FEEDBACK_TOP, _FEEDBACK_PATHS = 12, 32
+_LIKENESS_WEIGHT = (3.0, 2.0)  # for a file of theirs whose path is made of the query's words
+_FEEDBACK_TOP, _FEEDBACK_PATHS, _LIKELY_PATHS = 20, 32, 64
 _SESSION_FILES_WEIGHT = 3.0  # for the very files of this session
 _SESSION_FILES_DECAY = 0.93  # of each file, from the latest back
-_NAMED_WEIGHT = 1.0  # for each file that the prompt names
+_NAMED_WEIGHT = 2.0  # for each file that the prompt names
 _NAMED_BEFORE_WEIGHT = 0.6  # for each that earlier prompts and the last answer name
 _DAY, _USUAL_DAYS = 86400.0, 30.0
 _TIME_MARKS = ("yesterday", "last ", "-", "uary", "march", "april", "may", "june", "july", "august", "ember", "ober")
@@ -38,7 +39,7 @@ _TRUNKS = ("main", "master", "develop", "trunk", "HEAD")
 class Query:
     """A weight for each term of a text, its neighbouring terms, and the files that it and this session are about."""
 
-    __slots__ = ("before", "named", "pairs", "paths", "text", "weights", "words")
+    __slots__ = ("before", "likely", "named", "pairs", "paths", "text", "weights", "words")
 
     def __init__(
         self, text: str, *, prompts: Sequence[str] = (), branch: str = "", files: Sequence[str] = (), answer: str = ""
@@ -59,6 +60,7 @@ class Query:
         self.named = file_names(_ends(text))
         before = file_names("\n".join([*map(_ends, prompts), answer]))
         self.before = [term for term, weight in before.items() if weight == 1.0]
+        self.likely: list[str] = []  # files that the work may be about, the likeliest first, once it is scored
 
 
 def _ends(text: str) -> str:
@@ -140,15 +142,22 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
     bare: Scores = {}
     for number in leading:
         paths = source.record(number).files
-        share = (scores[number] / top) ** 3
-        for term in map(path_term, paths):
-            shared[term] = shared.get(term, 0.0) + share / len(paths) ** 0.5
+        share = (scores[number] / top) ** 2
+        for path in paths:
+            shared[path] = shared.get(path, 0.0) + share / len(paths) ** 0.5
         if not paths:
             bare[number] = share
-    total = sum(shared.values())
-    most = sorted(shared.items(), key=lambda each: -each[1])[:_FEEDBACK_PATHS]
+    rarities = {term: weight * rarity(source, term) for term, weight in query.weights.items()}
+    feedback = _FEEDBACK_WEIGHT[bool(query.paths)] / (sum(shared.values()) or 1.0)
+    likeness = _LIKENESS_WEIGHT[bool(query.paths)] / (sum([each * each for each in rarities.values()]) ** 0.5 or 1.0)
+    found: dict[str, float] = {}
+    for path in sorted(shared, key=shared.__getitem__, reverse=True)[:_LIKELY_PATHS]:
+        words = {*terms(path)}
+        like = sum([rarities[word] for word in words if word in rarities]) / (len(words) or 1) ** 0.5
+        found[path] = feedback * shared[path] + likeness * like
+    query.likely = sorted(found, key=found.__getitem__, reverse=True)
+    each = {path_term(path): found[path] for path in query.likely[:_FEEDBACK_PATHS]}
     norm = (sum([weight * weight for weight in query.paths.values()])) ** 0.5
-    each = {term: _FEEDBACK_WEIGHT[bool(query.paths)] * weight / total for term, weight in most}
     for term, weight in query.named.items():
         each[term] = _NAMED_WEIGHT * weight * min(1.0, 3 / (source.holders(term) or 1) ** 0.5)
     spread = {term: _SESSION_FILES_WEIGHT * weight / norm for term, weight in query.paths.items()}
