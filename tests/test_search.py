@@ -40,7 +40,7 @@ def test_search_ranks_and_narrows(world: World, sessions: list[support.Session])
 
 def test_search_works_where_nothing_can_be_cached(world: World, sessions: list[support.Session]) -> None:
     shutil.rmtree(world.project / "STATE" / "recall")
-    (world.project / "STATE" / "recall").write_text("in the way", "utf-8")
+    (world.project / "STATE" / "recall" / "recall.lock").mkdir(parents=True)
     assert ids(world, "jitter") == [sessions[1].id[:8]]
 
 
