@@ -16,7 +16,7 @@ from ..base import clock, files, settings
 from ..base.text import brief, cut, first_sentence, hexdigest
 from ..base.typing import Any
 from ..project import Context, relative_path
-from . import account, capture, digest, episode, transcript
+from . import account, capture, digest, episode, summary, transcript
 from .capture import ANSWERED, FAILED, INTERRUPTED, Capture, keep
 from .digest import Statement
 from .sessions import Session
@@ -73,8 +73,6 @@ def update(
         meta.update({key: value[key] for key in ("branch", "model") if value[key]})
         state.is_changed = not files.is_same(path, data)
         if state.is_changed:
-            from . import summary
-
             files.write(os.path.join(session.dir, settings.SUMMARY_FILE), summary.render(value))
             files.write(path, data, durable=True)
     else:
