@@ -37,7 +37,10 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
     for record in [source.record(number) for number in reversed(numbers)]:
         name = day_and_id(record.id)[1] if record.kind == SESSION else ""
         value = episode.load(run.project_dir, record.id) if name and name not in own else None
-        history = (_of_file(event.path, value) if event.path else _of_command(about[2:], value)) if value else ""
+        fixes = value["commands_failed_then_fixed"] if value else ()
+        forms = [fix["fixed"] for fix in fixes if "$ " + " ".join(fix["failed"].split()) == about]
+        said = "this command failed before; `%s` worked%s" % (forms[-1], from_outside(value)) if value and forms else ""
+        history = _of_file(event.path, value) if value and event.path else said
         if history:
             part = Part("recall", "", [])
             part.add(neutral.line("- [%s %s] %s" % (record.day, name, history)), record.id, record.kind, record.files)
@@ -69,8 +72,3 @@ def _of_file(path: str, value: dict[str, Any]) -> str:
         title = next(filter(names_it, value["asked"]), "")
     told = [*([title] if title not in why else []), *([cut(why, _WHY_CHARS)] if why else [])]
     return "last changed %s: %s%s" % (name, " … ".join(told), from_outside(value)) if told else ""
-
-
-def _of_command(command: str, value: dict[str, Any]) -> str:
-    fixes = [fix for fix in value["commands_failed_then_fixed"] if " ".join(fix["failed"].split()) == command]
-    return "this command failed before; `%s` worked%s" % (fixes[-1]["fixed"], from_outside(value)) if fixes else ""

@@ -159,8 +159,10 @@ def _reply(
         _stamp(root, name, opened)
     handle = __import__("%s.%s" % (__package__, handler), fromlist=["handle"]).handle
     reply = handle(Run(event, root, ends, rules))
+    mark = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name)
     try:
-        files.write(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name), b"")
+        os.close(files.open_plain(mark, files.O_APPEND))  # a link, or another user's file, is an error
+        os.utime(mark)
     except OSError:
         pass  # the reply matters more
     text = reply if isinstance(reply, str) else jsontext.compact(reply) if reply else ""
