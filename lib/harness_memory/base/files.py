@@ -126,12 +126,9 @@ def ensure_dir(path: str) -> None:
 def open_plain(path: str, flags: int = _O_READ, *, of_anyone: bool = False) -> int:
     """A descriptor of a plain file of ours, made with its folder where `flags` say so; Unreadable for anything else."""
     folder = inside(os.path.dirname(path))
-    try:
-        fd = os.open(path, flags, settings.FILE_MODE)
-    except FileNotFoundError:
-        if not flags & os.O_CREAT:
-            raise
+    if flags & os.O_CREAT:
         ensure_dir(folder)
+    try:
         fd = os.open(path, flags, settings.FILE_MODE)
     except OSError as error:
         if error.errno != errno.ELOOP:
