@@ -65,10 +65,10 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2296,
+    "base": 2293,
     "project": 552,
     "audit": 204,
-    "session": 2248,
+    "session": 2246,
     "notes": 829,
     "memory": 2537,
     "recall": 1130,
