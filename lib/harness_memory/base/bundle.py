@@ -23,9 +23,8 @@ class Bundle:
     """Importer of the modules in `__pycache__/<hook>.<python>.modules`, and of `hook.lightos` in place of `os`.
 
     The file holds an index `{name: (sources, their times and sizes, place, size)}` and at each place what that import
-    loads, in the order of completion: `(name, source, code, TABLES)`; a module may have read `TABLES` from its
-    `TABLES_FILE`. Such a group counts while its sources are the same; the ordinary import finds the others, and `save`
-    adds them. Those of the runner and of the hook's handler are loaded at once, without the import system.
+    loads, in the order of completion: `(name, source, code, TABLES)`. Such a group counts while its sources are the
+    same; `save` adds the others. Those of the runner and of the handler are loaded at once, without the import system.
     """
 
     def __init__(self, hook: str, handler: str = "") -> None:

@@ -89,10 +89,12 @@ def check_owner(root: str) -> None:
 
 def ensure_private(root: str) -> str:
     """Make the store's root and close it to other users; a sentence for the person if it was open."""
-    is_new = not exists(root)
+    info, above = _status(root), os.path.dirname(root)
+    if info is not None and stat.S_ISDIR(info.st_mode) and not info.st_mode & 0o077 and is_trusted(info.st_uid, above):
+        return ""
     ensure_dir(root)
     check_owner(root)
-    if is_new:
+    if info is None:
         write_gitignore(root)
     mode = stat.S_IMODE(os.stat(root).st_mode)
     # A link, or a folder with the sticky bit, may be shared on purpose: `verify` reports its mode.

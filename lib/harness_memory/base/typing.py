@@ -4,7 +4,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable as Callable
     from collections.abc import Collection as Collection
-    from collections.abc import Container as Container
     from collections.abc import Iterable as Iterable
     from collections.abc import Iterator as Iterator
     from collections.abc import Mapping as Mapping
@@ -13,4 +12,4 @@ if TYPE_CHECKING:
     from typing import NoReturn as NoReturn
     from typing import TypeAlias as TypeAlias
 else:
-    Any = Callable = Collection = Container = Iterable = Iterator = Mapping = NoReturn = Sequence = TypeAlias = None
+    Any = Callable = Collection = Iterable = Iterator = Mapping = NoReturn = Sequence = TypeAlias = None

@@ -6,11 +6,11 @@ from array import array
 from itertools import accumulate
 
 from ..base import jsontext
-from ..base.typing import Any, Container, Sequence
+from ..base.typing import Any, Collection, Sequence
 from .index import BLOBS, COLUMNS, MAGIC, Document, Segment
 
 
-def dump(base: Segment | None, documents: Sequence[Document], dead: Container[int], state: dict[str, Any]) -> bytes:
+def dump(base: Segment | None, documents: Sequence[Document], dead: Collection[int], state: dict[str, Any]) -> bytes:
     """The file of a segment without its dead documents, and of more documents."""
     kept = [number for number in range(base.count) if number not in dead] if base else []
     columns = {name: array(code, [base.columns[name][n] for n in kept] if base else ()) for name, code in COLUMNS}
