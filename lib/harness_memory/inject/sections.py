@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..project import Project
     from ..session.capture import Capture
 
-_LESSONS = {key: ["text"] for key in ("decisions?", "learnings?", "taint?")}
+_LESSONS = {"decisions?": ["text"], "learnings?": ["text"], "taint?": ["text"], "sure?": "count"}
 _STATE = {"asks?": [("text", "text")], "announced?": [("text", "text")], "files?": ["text"]}  # of `capture`
 _TASKS = {"active_tasks": [{"id": "text", "description": "text", "started": "text", "next_steps": ["text"]}]}
 
@@ -142,19 +142,19 @@ def running(project: Project, own_id: str) -> Part:
 
 
 def decisions(project: Project, own_ids: set[str], elsewhere: str) -> Part:
-    """What the last sessions decided and learned, newest first, unless it stands `elsewhere` or a person judged it."""
+    """What the last sessions decided and surely learned, unless it stands `elsewhere` or a person judged it."""
     part = Part("decisions", "Decided or learned lately", [], os.path.join(project.dir, settings.INDEX_FILE))
     for name, _ in _menu_entries(part.source)[:5]:
         day, id = day_and_id(name)
         value = (files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None) or {}
-        items, outside = [*value.get("decisions", ()), *value.get("learnings", ())], from_outside(value)
-        items = [item for item in items if item[: settings.ITEM_CHARS // 2] not in elsewhere]
+        items = [*value.get("decisions", ()), *value.get("learnings", ())[: value.get("sure", 1)]]
+        items = [item for item in items if item[12:60] not in elsewhere]  # without "I've changed", as headlines are
         if items and files.exists(os.path.join(project.dir, *settings.RULES_LOG_PATH)):
             from ..memory import review
 
             judged = review.settled(project.dir)
             items = [item for item in items if review.Item("", item, "", "").key not in judged]
-        part.lines += [neutral.line("- [%s] %s%s" % (day, item, outside)) for item in items[:3]]
+        part.lines += [neutral.line("- [%s] %s%s" % (day, item, from_outside(value))) for item in items[:2]]
     return part
 
 

@@ -56,7 +56,8 @@ def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
     for value in episodes:
         for kind, field in KINDS.items():
             texts = value.get(field) or ()
-            for text in texts if kind == "rule" else texts[: settings.KIND_ITEMS]:  # the surest come first
+            sure = value.get("sure", settings.KIND_ITEMS) if kind == "lesson" else settings.KIND_ITEMS
+            for text in texts if kind == "rule" else texts[: min(sure, settings.KIND_ITEMS)]:  # the surest come first
                 item = Item(kind, str(text), value["ended"][:10], value["id"])
                 former = every.pop(item.gist or item.key, None)
                 if former:

@@ -226,8 +226,7 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
     }
     tasks = [[entry, value["id"], value["started"]] for entry in value["tasks"]]
     names = [*dict.fromkeys([file.rsplit("/", 1)[-1] for file in value["files_changed"]])]
-    more = len(names) - 3
-    shown = ", ".join(names[:3]) + (", +%d" % more if more > 0 else "")
+    shown = ", ".join([*names[:3], *["+%d" % (len(names) - 3)] * (len(names) > 3)])
     folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
     where = "; ".join([branch, ", ".join(list(folders)[:3])]).strip("; ")
     line = "- `%s/%s` - " % (settings.EPISODES_DIR, name)

@@ -6,20 +6,22 @@ from ..base import settings
 from ..base.text import cut
 from .digest import CLASS, TABLES, Statement, is_covered, ranked, stems, words_of
 
-_LEAST_SURE, _LEAST_WORTH = -12, -3  # the first in tenths
+SURE, _LEAST_SURE, _LEAST_WORTH = 7, -12, -3  # the first two in tenths
 _DUTY = frozenset(("must", "not", "yet"))  # classes of words that say that a step is to be done
 _ANY_WORK = frozenset(("do", "done"))  # classes of words that fit any session
 
 
-def surest(statements: list[Statement], kind: str) -> list[str]:
+def surest(statements: list[Statement], kind: str, least: int = _LEAST_SURE) -> list[str]:
     """The statements that are most surely of a kind, surest first: the best of each turn before the second best."""
-    sure = [each for each in statements if kind in each.kinds and each.sure > _LEAST_SURE]
+    sure = [each for each in statements if kind in each.kinds and each.sure > least]
     best = [each for rank, each in ranked(sure, lambda each: (-each.sure, -each.weight)) if rank < settings.KIND_ITEMS]
     return list(dict.fromkeys([item(each.text) for each in best]))[: settings.KIND_TOTAL]
 
 
 def item(text: str) -> str:
-    """A text for a list that says what its items are: without "Decision: " or "Next step: "."""
+    """A text for a list that says what its items are: without "Decision: " or "Next step: ", or a sign before it."""
+    sign, _, rest = text.partition(" ")
+    text = text if any(map(str.isalnum, sign)) else rest or text
     label, _, rest = text.partition(": ")
     return cut(rest if rest and label.lower() in TABLES["labels"] else text, settings.ITEM_CHARS)
 

@@ -71,14 +71,14 @@ def unpacked(columns: list[Any]) -> list[Statement]:
 
 def of_prompt(text: str, turn: int) -> list[Statement]:
     """What a prompt says; its first words may do as a headline where no answer does better."""
-    texts = [unit.text for unit in units.split(text) if unit.kind != units.ROW]
-    found = []
-    for text, rank in zip(texts, [7, *[0] * 11, *[-90] * len(texts)]):
-        words = words_of(text)
-        rank -= 0 if len(stems(words)) > 2 else 18
-        is_wish = "wish" in _classes(words[:2], "") and text[-1:] not in "?？"  # with what it is to replace: a decision
-        sure, kinds = (10, "d") if is_wish and not {"over", "choose"}.isdisjoint(_classes(words, "")) else (-99, "")
-        found.append(Statement(turn, "u", weight(text), rank, sure, kinds, text))
+    found: list[Statement] = []
+    for said in [unit.text for unit in units.split(text) if unit.kind != units.ROW]:
+        words = words_of(said)
+        is_full = len(stems(words)) > 2
+        is_wish = is_full and said[-1:] not in "?？" and "wish" in _classes(words[:2], "")
+        is_chosen = is_wish and not {"over", "choose"}.isdisjoint(_classes(words, ""))  # with what it is to replace
+        rank, sure = max(-len(found), -90) - 18 * (not is_full), 10 if is_chosen else -99
+        found.append(Statement(turn, "u", weight(said), rank, sure, "d" * is_chosen, said))
     return found
 
 
@@ -216,8 +216,7 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
     sections = {title: ["section " + name for name in names] for title, names in titles.items()}
     leads = {title: ["lead " + name for name in names] for title, names in titles.items()}
     listed = [(unit.section, unit.lead) for unit in found if unit.kind in (units.ITEM, units.ROW) and unit.is_first]
-    marked = [unit for unit in found if unit.kind != units.HEAD and not units.TICKS.isdisjoint(unit.text)]
-    ticked = {(unit.section, unit.lead) for unit in marked}
+    ticked = {(each.section, each.lead) for each in found if each.kind != units.HEAD and units.TICKS & {*each.text}}
     rows = []
     for number, unit in enumerate(found):
         left, is_last_line = len(found) - number, unit.at == found[-1].at and len(found) > 1
@@ -247,8 +246,7 @@ def _title(title: str) -> set[str]:
         found.update(["planned"] * is_planned, ["due"] * ("agenda" in found and not is_told))
     if len(words) > 9 or len(title) >= 60:
         return found & {"due", "planned"}
-    if "later" in found and not ("done" in found and "not" not in found):
-        # And nothing else: "Still to do", not "Left panel".
+    if "later" in found and not ("done" in found and "not" not in found):  # "Still to do", not "Left panel"
         is_pure = all(not _OPEN.isdisjoint(CLASS.get(word, ())) for word in words if len(word) > 2)
         found.update(["open"] * (is_pure or (len(title) < 9 and title > "\u3040")))
     return found | {"later"} if found >= {"yet", "not"} and "done" not in found else found  # "Not there yet"
@@ -267,13 +265,9 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     content = stems(words)
     share = len(content & about) / len(content) if content else 0.0
     size = len(text) * (2 if "\u3040" <= text[len(text) // 2 :][:1] <= "\ud7a3" else 1)
-    if "why" in found:
-        joints = [at for at, word in enumerate(words) if not {"because", "so"}.isdisjoint(CLASS.get(word, ()))]
-        at = joints[0] if joints else len(words)  # before or after it stands what the reason is given for
-        is_result = "so" in _classes(words[at : at + 1], "") and words[at + 1 : at + 2] != ["that"]
-        said = _classes(words[at + 1 :] if is_result else words[:at], "")
-        found.update(["unreal"] * (not said.isdisjoint(("modal", "unable")) or {"not", "yet"} <= said))
-    is_deed = ("done" in early or (first[-2:] == "ed" and len(first) > 4)) and "not" not in early
+    is_deed = (
+        ("done" in early or (first[-2:] == "ed" and len(first) > 4)) and "first do" not in found and "not" not in early
+    )
     is_bare = "you" in found and all(not _BARE.isdisjoint(CLASS.get(word, ())) for word in words)
     found.update(["bare"] * is_bare, ["done early"] * is_deed)
     found.update(["about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share))] * (len(about) > 1))

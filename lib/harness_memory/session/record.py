@@ -156,7 +156,9 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}
     worth, decisions = account.reports(statements), account.surest(statements, "d")
     leads = {*account.leads(worth)}
-    facts = account.surest([each for each in statements if each not in leads and "s" not in each.kinds], "f")
+    rest = [each for each in statements if each not in leads and "s" not in each.kinds]
+    facts = account.surest(rest, "f")
+    learned = [*_union(said, "learnings"), *account.surest(rest, "f", account.SURE)]  # worth telling the next session
     reports = list(dict.fromkeys(point["what_was_done"] for point in said if point["what_was_done"]))
     while len("\n\n".join(reports)) > settings.DONE_CHARS and len(reports) > 1:
         del reports[0]
@@ -201,7 +203,8 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "headline": _headline(state, said, statements, outcome if is_cut_off else ""),
         "asked": prompts,
         "decisions": decisions,
-        "learnings": [*_union(said, "learnings"), *facts][: settings.KIND_TOTAL],
+        "learnings": list(dict.fromkeys([*learned, *facts]))[: settings.KIND_TOTAL],
+        "sure": len(learned),
         "rules": list(dict.fromkeys([*state.rules, *wishes])),
         "what_remains": list(dict.fromkeys(map(account.item, remains)))[: settings.REMAINS_ITEMS],
         "blockers": list(dict.fromkeys(map(account.item, blocked))),

@@ -59,15 +59,15 @@ def split(text: str) -> list[Unit]:
         kind, body = _item(line)
         bare, mark = line.strip("*_:. "), line[:2]
         is_bold = mark in ("**", "__") and line.rstrip(":. ")[-2:] == mark and mark not in bare and len(bare) < 60
-        if line.lstrip("#")[:1] == " " or (is_bold and kind == TEXT):
+        is_head = line.lstrip("#")[:1] == " " or (is_bold and kind == TEXT)
+        if kind == TEXT and not is_head and _is_log(raw, line):
+            continue
+        if kind == TEXT and not is_head and len(line) < 60 and line[-1].isalnum():  # the title of a list below?
+            is_head = (
+                next((_item(after.lstrip())[0] for after in lines[at + 1 : at + 3] if after.strip()), TEXT) != TEXT
+            )
+        if is_head:
             section, lead = plain(bare.lstrip("# ")), ""
-            found.append(Unit(section, HEAD, section, "", at, True))
-            continue
-        if kind == TEXT and _is_log(raw, line):
-            continue
-        after = next((other.lstrip() for other in lines[at + 1 : at + 3] if other.strip()), "")
-        if kind == TEXT and len(line) < 60 and line[-1].isalnum() and (after[:1] == "|" or _item(after)[0] != TEXT):
-            section, lead = plain(line), ""
             found.append(Unit(section, HEAD, section, "", at, True))
             continue
         said = sentences(plain(body))
