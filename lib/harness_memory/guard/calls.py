@@ -110,9 +110,8 @@ def fetches(call: Call) -> bool:
 
 def decodes(call: Call) -> bool:
     """Whether a call turns text that cannot be read into text that can."""
-    if call.program in ("base64", "gbase64", "base32", "openssl", "xxd"):
-        return call.given.has("-d,-D,--decode,-di,-r")
-    return call.program in WORDS["decoders"]
+    is_told = call.given.has("-d,-D,--decode,-di,-r")
+    return is_told if call.program in WORDS["both-ways"] else call.program in WORDS["decoders"]
 
 
 def shows_environment(call: Call) -> bool:

@@ -69,9 +69,9 @@ def _calls(body: str, name: str) -> Iterator[tuple[str, list[str], str]]:
     while at < len(body) and count < MAX_CALLS:
         if body[at] in "'\"`":
             literal, end = _string(body, at)
-            is_run = body[at] == "`" and name in ("ruby", "perl", "php")
             before = body[max(0, at - 14) : at].rstrip()  # perl -e 'system "rm x"'
-            if is_run or before.endswith(("system", " exec", "shell script")):
+            is_run = body[at] == "`" and (name in ("ruby", "perl", "php", "julia") or before[-1:] == "$")
+            if is_run or before.endswith(("system", " exec", "shell script", "shell-command")):
                 yield "system", [literal], ""
             at = end
             continue

@@ -144,9 +144,8 @@ def _git_rule(path: str, call: Call, scope: Scope) -> str:
         is_ours = path[:-5] in _projects(scope) or any(paths.is_within(place, path[:-5]) for place in scope.places)
         return "delete.git" if is_ours else "delete.git-part"
     inner = path.partition("/.git/")[2].split("/")
-    if inner in (["objects"], ["refs"], ["refs", "heads"]):
-        return "delete.git"
-    return "delete.git-part" if inner[0] in WORDS["git-parts"] else ""
+    is_all = inner in (["objects"], ["refs"], ["refs", "heads"])
+    return "delete.git" if is_all else "delete.git-part" if inner[0] in WORDS["git-parts"] else ""
 
 
 def worth(path: str, scope: Scope, call: Call) -> str:

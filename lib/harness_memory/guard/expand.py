@@ -321,8 +321,6 @@ class Shell(Words):
                 self.cwd = inner.cwd
 
     def read_text(self, text: str, *, via: str = "", where: str = "", args: list[str] | None = None) -> None:
-        if not text.strip():
-            return
         inner = self.inside(text if text.isascii() else text.translate(_REREAD), via, where)
         if args is not None:
             set_arguments(inner, args)

@@ -202,8 +202,7 @@ class Words(Reader):
         return self.value(name, operator, argument)
 
     def value(self, name: str, operator: str = "", argument: str = "") -> list[str]:
-        known = self.variables.get(name)
-        known = self.inherited(name) if known is None else known
+        known = self.variables[name] if name in self.variables else self.inherited(name)
         if operator in (":-", "-", ":=", "="):
             if known is None or known == [""]:
                 known = self.expanded(argument)

@@ -26,6 +26,8 @@ def follow(shell: Shell, call: Call) -> None:
     special = _SPECIAL.get(call.program, _by_row if call.row is not None else None)
     if special:
         special(shell, call)
+    elif "--" in call.args:
+        shell.follow(call.args[call.args.index("--") + 1 :], via=call.program)
     if "/" in call.word and (call.row is None or joined(shell.cwd, call.word) in shell.trace.files):
         _script(shell, [call.word, *call.args], call, needs_mark=True)
     shell.cwd = outer if directory else shell.cwd
@@ -73,6 +75,11 @@ def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
         key, _, value = words[at].partition("=")
         shell.variables.setdefault(key, [value])
         at += 1
+    if effect[0] == "any":  # options set aside, from the first program on that we know
+        rest = call.args[call.args.index("--") + 1 :] if "--" in call.args else call.rest(at)
+        starts = [i for i, word in enumerate(rest) if " " in word or (word != "." and programs.row_of(name_of(word)))]
+        shell.follow(rest[starts[0] :] if starts and "/" not in rest[0] else rest, via=name)
+        return
     rest = [value for option, _, value in call.given.values if option == "--entrypoint"] + call.rest(at)
     if effect[0] in ("text", "remote"):
         text = " ".join(rest) or (call.stdin if isinstance(call.stdin, str) and where else "")
@@ -146,8 +153,8 @@ def _read(shell: Shell, name: str) -> tuple[str, str]:
     if isinstance(own, str):
         return own, ""
     full = found.home + path[1:] if path[:1] == TILDE else path
-    is_deep = shell.via.count(SCRIPT) >= MAX_SCRIPTS_DEEP
-    if is_deep or shell.where or UNKNOWN in full or not full.startswith("/") or found.budget.files <= 0:
+    is_near = shell.via.count(SCRIPT) < MAX_SCRIPTS_DEEP and not shell.where and found.budget.files > 0
+    if not is_near or UNKNOWN in full or full[:1] != "/" or full.startswith(("/dev/", "/proc/")):
         return "", SCRIPT
     found.budget.files -= 1
     try:
@@ -242,10 +249,12 @@ def _git(shell: Shell, call: Call) -> None:
     verb, args = call.verb()
     if verb in ("checkout", "switch") and "--" not in args:
         shell.branch = next((arg for arg in args if arg[:1] != "-"), shell.branch)
-    for text in [value.partition("=")[2] for _, _, value in call.given.values if value.startswith("alias.%s=" % verb)]:
-        shell.read_text(text[1:] if text[0] == "!" else "git " + text, via="git")
-    if verb == "submodule" and args[:1] == ["foreach"]:
-        shell.read_text(" ".join([arg for arg in args[1:] if arg != "--recursive"]), via="git")
+    aliases = [value.partition("=")[2] for _, _, value in call.given.values if value.startswith("alias.%s=" % verb)]
+    texts = [text[1:] if text[0] == "!" else "git " + text for text in aliases] + call.given.of("s")
+    if [verb, *args[:1]] in (["submodule", "foreach"], ["bisect", "run"]):
+        texts.append(" ".join([arg for arg in args[1:] if arg != "--recursive"]))
+    for text in texts:
+        shell.read_text(text, via="git")
 
 
 def _creates(shell: Shell, call: Call) -> None:

@@ -152,8 +152,7 @@ def rule_for(word: str, access: str, cwd: str, scope: Scope) -> str:
 
 
 def _rule(path: str, access: str, scope: Scope) -> str:
-    name = path.rpartition("/")[2]
-    local = home_relative(path, scope)
+    name, local = path.rpartition("/")[2], home_relative(path, scope)
     rule = _secret(path, name, local, scope)
     rule = "" if local == path and is_temporary(path, scope) else rule
     if rule and (access == READ or (access == DELETE and rule == SECRET)):
@@ -180,9 +179,8 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
         below.startswith(WORDS["sensitive-home"]) or path.startswith(WORDS["sensitive-system"])
     ):
         return SENSITIVE
-    project = scope.places[1]
-    is_ours = is_within(path, project)
-    if is_ours and not set(WORDS["fixtures"]).isdisjoint(path[len(project) :].split("/")[:-1]):
+    is_ours = is_within(path, scope.places[1])
+    if is_ours and not set(WORDS["fixtures"]).isdisjoint(path[len(scope.places[1]) :].split("/")[:-1]):
         return ""  # made for tests, or part of a package
     is_key = name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
     if name in WORDS["secret-names"] or is_key:
@@ -267,7 +265,6 @@ def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str
 
 
 def is_system(path: str) -> bool:
-    if path.startswith(WORDS["free-prefixes"]):
-        return False
     top, folder, *_ = [*path.split("/", 2), ""]
-    return (not top and folder in WORDS["system-dirs"]) or path.startswith(WORDS["system-prefixes"])
+    is_listed = (not top and folder in WORDS["system-dirs"]) or path.startswith(WORDS["system-prefixes"])
+    return is_listed and not path.startswith(WORDS["free-prefixes"])

@@ -13,7 +13,7 @@ TABLES: dict[str, str] = globals().get("TABLES") or {
 MAX_OPERANDS = 400
 ORDERS = WORDS["severe"] + WORDS["destroying"]
 ACCESS = dict(zip("rafwtmndo", 3 * ["read"] + 4 * ["write"] + 2 * ["delete"]))  # of operands, by kind
-RUNS = {"run": "", "in": "container", "text": "", "remote": "remote"}  # where
+RUNS = {"run": "", "any": "", "in": "container", "text": "", "remote": "remote"}  # where
 
 _rows: dict[str, Row | None] = {}
 
@@ -195,7 +195,7 @@ def applies(name: str, effect: list[str], given: Arguments) -> int:
 
 
 def _is_one(alternatives: str, word: str) -> bool:
-    lower, is_name = word.lower(), {" ", "="}.isdisjoint(word)
+    lower, is_name = word.lower(), {" ", "=", "/", "."}.isdisjoint(word)  # not a path
     for each in alternatives.lower().split(","):
         head, star, tail = each.partition("*")
         if each == lower or (star and lower.startswith(head) and lower.endswith(tail)):

@@ -77,8 +77,7 @@ def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
 def store_root(env: Environment, home: str) -> str:
     """As `files.root_from`, without `os`. A relative path starts where the client runs."""
     own = env.get(settings.ENV_HOME)
-    if own[:1] == "~":
-        own = home + own[1:]
+    own = home + own[1:] if own[:1] == "~" else own
     root = own or (env.get(settings.ENV_CONFIG_DIR) or home + "/" + settings.CLAUDE_DIR) + "/" + settings.STORE_DIR
     root = root.replace("\\", "/") if system.__name__ == "nt" else root
     return root if root[:1] == "/" or root[1:2] == ":" else env.get("PWD") + "/" + root
