@@ -69,8 +69,6 @@ def keep(call: Call, facts: list[str], kind: str | None) -> tuple[Fields, list[s
             same = sum(slug.startswith(notes.slug_of(title)) for slug in shelf.slugs())
             title, former = "%s %d" % (title, same + 1) if same else title, None
         made = former or notes.new(title, type=kind or "", day=call.today, session=call.present)
-        if not made.slug:
-            raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % name)
         keys = {lint.key(fact.text) for fact in made.facts}
         new = [fact for fact in facts if lint.key(fact) not in keys]
         for fact in new:

@@ -130,19 +130,15 @@ class Note:
         gone = {number for fact in facts for number in range(fact.first, fact.last)}
         self.body = [line for number, line in enumerate(self.body) if number not in gone]
 
-    def stale_files(self, root: str) -> list[str]:
-        """The files it is about that are missing or have changed since it was verified."""
-        items = dict(zip(self.files, self.items("files")))
-        here = {path for path in items if os.path.lexists(os.path.join(root, path))}
-        return [path for path, item in items.items() if path not in here or item not in (path, stamped(path, root))]
-
     def is_old(self, now: float) -> bool:
         """Whether nobody verified it for long."""
         return "" < self.day < clock.iso(now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS)[:10]
 
     def doubt(self, root: str, now: float) -> str:
         """Why it may no longer hold: its files have changed or are gone, or it is old; or ""."""
-        stale = self.stale_files(root) if root and self.scope != "user" else []
+        pairs = [*zip(self.files, self.items("files"))] if root and self.scope != "user" else []
+        here = {path for path, _ in pairs if os.path.lexists(os.path.join(root, path))}
+        stale = [path for path, item in pairs if path not in here or item not in (path, stamped(path, root))]
         if stale:
             return "changed or gone since it was verified: " + ", ".join(stale[:3])
         return "not verified since " + self.day if self.is_old(now) else ""
@@ -205,7 +201,7 @@ def slug_of(name: str) -> str:
     """The file name of a topic, valid on every system."""
     slug = "-".join("".join([char if char.isalnum() else " " for char in name.lower()]).split())
     slug = slug.encode("utf-8", "replace")[: settings.NOTE_NAME_CHARS].decode("utf-8", "ignore").strip("-")
-    return slug + "-note" if slug in DEVICE_NAMES else slug
+    return slug + "-note" if slug in DEVICE_NAMES else slug or hexdigest(name)[:8]
 
 
 def stamped(path: str, root: str) -> str:
