@@ -64,7 +64,6 @@ RECALL_DIR = "recall"
 RECALL_INDEX = "index"
 RECALL_LOG = "recent.jsonl"
 TRIGGERS_MARK = "triggers"  # in the root: words without which no note binds a call
-DRAFTS_DIR = "drafts"
 SYNC_DIR = "sync"  # in the root: this machine's part of `harness memory sync`
 VERSIONS_FILE = "versions.json"
 GITIGNORE_FILE = ".gitignore"

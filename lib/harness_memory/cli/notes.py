@@ -183,7 +183,7 @@ def edit(call: Call) -> int:
     if call.name != "briefing" and not (kind == "profile" and skill):
         return _edit_text(call, call.find_note(call.name, is_readable=True))
     page = pages.Page(call, skill)
-    return pages.edit_text(call, page.name, page.text, page.replace)
+    return pages.edit_text(page.name, page.text(), page.replace)
 
 
 def _edit_text(call: Call, note: Note, text: str = "") -> int:
@@ -195,7 +195,7 @@ def _edit_text(call: Call, note: Note, text: str = "") -> int:
         with call.writing(note.scope) as shelf:
             return call.answer(*_saved(call, shelf, page, "Written"))
 
-    return write(text) if text else pages.edit_text(call, note.slug, lambda: files.read_text(note.path), write)
+    return write(text) if text else pages.edit_text(note.slug, files.read_text(note.path), write)
 
 
 def remove(call: Call) -> int:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from typing import Callable
 
 from ..base import clock, files, settings
@@ -35,14 +37,12 @@ def _checked(data: bytes) -> str:
     return redact("\n".join(lines) + "\n")
 
 
-def edit_text(call: Call, name: str, read: Callable[[], str], write: Callable[[str], object]) -> int:
+def edit_text(name: str, before: str, write: Callable[[str], object]) -> int:
     """Open a text in the editor and `write` what is saved; when that fails, the draft stays and is named."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not command:
         raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")
-    call.prepare(with_project=False)
-    file = "%s.%s.md" % (name, clock.stamp(clock.fine_iso(call.now)))
-    draft, before = os.path.join(call.dir, settings.STATE_DIR, settings.DRAFTS_DIR, file), read()
+    draft = os.path.join(tempfile.mkdtemp(prefix="harness-"), name + ".md")
     files.write(draft, before)
     sys.stdout.flush()
     try:
@@ -52,12 +52,10 @@ def edit_text(call: Call, name: str, read: Callable[[], str], write: Callable[[s
         if data.strip() in (b"", before.strip().encode("utf-8")):
             print("Nothing changed.")
         else:
-            text = _checked(data)
-            files.write(draft, text)
-            write(text)
+            write(_checked(data))
     except (Refusal, OSError, ValueError, subprocess.CalledProcessError) as error:
         raise Refusal("%s. The old version stays; your text is kept: %s" % (error, short(draft))) from None
-    files.remove(draft)
+    shutil.rmtree(os.path.dirname(draft))
     return 0
 
 

@@ -63,12 +63,10 @@ def forget_sessions(project_dir: str, selected: list[Record | archive.Archived],
 
 
 def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs: list[str]) -> None:
-    """The note, its former versions in every scope, its drafts, and what receipts say of it."""
+    """The note, its former versions in every scope, and what receipts say of it."""
     whole = shelf.note(note.slug) or note
     paths = [shelf.path(note.slug)]
     for each in (each for each in (shelf, *reach) if each.home):
-        drafts = _listed(each.home, settings.STATE_DIR, settings.DRAFTS_DIR)
-        paths += [path for path in drafts if os.path.basename(path).startswith("note-%s." % note.slug)]
         paths += [path for path in _listed(each.archive) if archived_slug(os.path.basename(path)) == note.slug]
     names, texts = {note.slug, note.ref}, [whole.description, *(fact.text for fact in whole.facts)]
     for project_dir in project_dirs:
@@ -225,7 +223,7 @@ def passages(path: str, data: bytes) -> list[str]:
 
 
 def _struck(folder: str, name: str, text: str, is_hit: Matcher, names: frozenset[str]) -> str | None:
-    is_named = folder in (*_NOTE_FOLDERS, settings.PROFILES_DIR, settings.DRAFTS_DIR)
+    is_named = folder in (*_NOTE_FOLDERS, settings.PROFILES_DIR)
     if is_named and is_hit(name.partition(".")[0].replace("-", " ")):
         return None
     if folder in _NOTE_FOLDERS and name.endswith(".md"):
