@@ -22,7 +22,6 @@ from ..notes import binding
 from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
-from ..session import sessions
 from .call import Call, is_in_session, is_person
 from .notes import described
 from .output import Fields, Refusal, complain, count, local, page, short, some
@@ -42,9 +41,8 @@ def prune(call: Call) -> int:
     to_archive = settled["work_after"] == "archive"
     retired = "archived" if to_archive else "deleted"
     for project_dir in call.dirs:
-        days = [path.split(os.sep)[-2] for path in sessions.all_directories(project_dir)]
         # Someone who names an age is sure of the clock.
-        is_plausible = call.older_than is not None or housekeeping.is_clock_plausible(days, call.now)
+        is_plausible = call.older_than is not None or housekeeping.is_clock_plausible(project_dir, call.now)
         made: list[str] = []
         left: dict[str, str] = {}
         with contextlib.nullcontext() if call.dry_run else archives.lock(project_dir):
@@ -182,24 +180,21 @@ def forget(call: Call) -> int:
 
 
 def _places(call: Call, report: dict[str, list[Fields]], is_hit: forgetting.Matcher | None) -> dict[str, list[str]]:
-    """What goes, for a person: each session and note by name, with how often it holds the text; each sentence once."""
+    """What goes, for a person: each session and note by name, each sentence once."""
     shown = {kind: [*map(_named, rows)] for kind, rows in report.items() if kind != "files"}
     if not is_hit:
         return shown
     titles = {each.owner: ("sessions", _named(each.brief())) for each in call.records}
     titles.update((note.path, ("notes", note.ref)) for note in notebook.read_all(call.shelves))
-    held: collections.Counter[tuple[str, str]] = collections.Counter()
     said: collections.Counter[str] = collections.Counter()
     for row in report["files"]:
         owner = archives.owner(os.path.relpath(row["file"], call.dir).replace(os.sep, "/"))
         kind, what = titles.get(owner) or titles.get(row["file"]) or ("files", short(row["file"]))
         whole = " (the whole of it)" * (row["removed"] and kind != "sessions")
-        held[kind, what + whole] += len(row["passages"])
+        shown[kind] = [*dict.fromkeys([*shown.get(kind, ()), what + whole])]
         for text in row["passages"]:
             sentences = [each for each in forgetting.split(text) if is_hit(each)] or [text]
             said.update(each.replace("description: ", "").strip(" -*#>") for each in sentences)
-    for (kind, what), number in held.items():
-        shown[kind] = [*shown.get(kind, ()), "%s: %s" % (what, count(number, "place"))]
     return {**shown, "sentences": ["%s: %s" % (each, count(number, "place")) for each, number in said.most_common()]}
 
 

@@ -7,7 +7,7 @@ import time
 
 from ..base import clock, files, health, settings
 from ..base.config import Config
-from ..base.typing import Any, Iterable
+from ..base.typing import Any
 from ..project import Context
 from ..session import sessions
 
@@ -37,10 +37,11 @@ def archive_folder(project_dir: str) -> str:
     return os.path.join(os.path.dirname(project_dir), settings.ARCHIVE_DIR, os.path.basename(project_dir))
 
 
-def is_clock_plausible(days: Iterable[str], now: float) -> bool:
+def is_clock_plausible(project_dir: str, now: float) -> bool:
     """False when now lies more than a year past the last day of work: a clock may be wrong, and nothing is retired."""
     # The last week does not count: sessions under a wrong clock leave days of their own.
     week_ago, year_ago = (clock.iso(now - number * settings.DAY_SECONDS)[:10] for number in (7, 365))
+    days = files.names(os.path.join(project_dir, settings.WORK_DIR))
     return max((day for day in days if day < week_ago), default=week_ago) >= year_ago
 
 
@@ -57,7 +58,7 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
     written = {name: files.modified(os.path.join(folder, name)) for name in names}  # a session may begin long before
     excess = sorted(names, key=written.__getitem__)[: max(0, len(names) - int(config["retention_episodes"]))]
     aged = [name for name in names if name < oldest and 0 < written[name] < instant]
-    if (excess or aged) and is_clock_plausible([sessions.day_and_id(name)[0] for name in names], now):
+    if (excess or aged) and is_clock_plausible(context.project_dir, now):
         archive = archive_folder(context.project_dir)
         files.ensure_dir(archive)
         for name in sorted({*excess, *aged}):
@@ -114,6 +115,5 @@ def _remove_async_tasks(context: Context, now: float, config: Config) -> None:
     folders = [os.path.join(folder, "async-tasks") for folder in context.folders]
     paths = [os.path.join(each, name) for each in folders if not os.path.islink(each) for name in files.names(each)]
     stale = [path for path in paths if path.endswith(".json") and 0 < files.modified(path) < before]
-    episodes = files.names(os.path.join(context.project_dir, settings.EPISODES_DIR))
-    for path in stale if is_clock_plausible([sessions.day_and_id(name)[0] for name in episodes], now) else ():
+    for path in stale if is_clock_plausible(context.project_dir, now) else ():
         files.remove(path)
