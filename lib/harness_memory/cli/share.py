@@ -12,7 +12,7 @@ from ..base import clock, files, invocation, settings
 from ..base.redact import redact
 from ..base.text import brief
 from ..memory import sync as syncing
-from ..memory import transfer, views
+from ..memory import transfer
 from ..memory.sync import Store
 from ..notes.note import Note, render
 from ..notes.shelf import Shelf
@@ -21,7 +21,7 @@ from ..project.remote import normalize
 from ..setup import installation
 from . import notes
 from .call import Call, one
-from .output import Refusal, ago, complain, confirm, count, line, page, short
+from .output import Refusal, ago, complain, confirm, count, line, short
 
 _PUBLIC = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "gitee.com", "dev.azure.com")
 _HOMES = ("/home/", "/Users/", ":\\Users\\", "/root/")  # of anybody
@@ -37,7 +37,7 @@ def share(call: Call) -> int:
     author = brief(_git(checkout, "user.name"), settings.NOTE_NAME_CHARS)
     fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}
     # Without what says where and when it was written down.
-    fields.update(scope="", session="", **({"author": author} if author else {}), shared=call.today)
+    fields.update(scope="", session="", author=author, shared=call.today)
     text = render(Note(note.slug, fields, note.body))
     if private := [*_private(text)]:
         what = "%s is not for others to see; nothing was written. Correct it:\n%s"
@@ -103,7 +103,6 @@ def import_(call: Call) -> int:
     call.prepare()
     with Shelf("project", call.dir) as shelf:
         slugs = transfer.take_pages(source, shelf, call.now)
-    views.refresh(call.dir, 10.0)
     return call.answer({"notes": slugs}, ["Took over %s from %s." % (count(len(slugs), "note"), short(source))])
 
 
@@ -182,9 +181,8 @@ def init(call: Call) -> int:
 def sync_status(call: Call) -> int:
     _configured(call)
     value = syncing.configuration(call.root)
-    value.update(remote=_shown(value["remote"]), last=summary(call.root))
-    value = {key: value[key] for key in ("remote", "last", "auto", "exclude")}
-    return call.answer(value, page({**value, "auto": "on" if value["auto"] else "off"}))
+    value.update(remote=_shown(value["remote"]), last=summary(call.root), auto="on" if value["auto"] else "off")
+    return call.answer({key: value[key] for key in ("remote", "last", "auto", "exclude")})
 
 
 def summary(root: str) -> str:

@@ -34,7 +34,8 @@ _FENCE = "---"
 _HASH = " sha256:"
 PATTERNS = ("triggers", "after", "require")
 _LISTS = ("supersedes", "files", *PATTERNS)
-_FIELDS = ("name", "description", "type", "scope", "created", "verified", "session", "enforce", *_LISTS)
+_TEXTS = ("name", "description", "type", "scope", "created", "verified", "session", "author", "shared")
+_FIELDS = (*_TEXTS, "enforce", *_LISTS)
 _KINDS = {**{key: ["text"] for key in _LISTS}, "type": {*settings.NOTE_TYPES}, "created": "day", "verified": "day"}
 _KINDS["enforce"] = {*settings.ENFORCE, "off"}
 
