@@ -44,29 +44,25 @@ def prune(call: Call) -> int:
         # Someone who names an age is sure of the clock.
         is_plausible = call.older_than is not None or housekeeping.is_clock_plausible(project_dir, call.now)
         made: list[str] = []
-        left: dict[str, str] = {}
         with contextlib.nullcontext() if call.dry_run else archives.lock(project_dir):
             now = call.now if is_plausible else 0.0
             plan = archives.plan(project_dir, now, settled["work_whole_days"], age / settings.DAY_SECONDS)
             kept = len(plan.pop(archives.KEEP))
             for kind, group in plan.items() if not call.dry_run else ():
-                paths, reasons = archives.retire(project_dir, group, kind, time.time(), to_archive)
-                made += paths
-                left.update(reasons)
-        thin, gone = (len([each for each in group if each.id not in left]) for group in plan.values())
+                made += archives.retire(project_dir, group, kind, time.time(), to_archive)
+        thin, gone = map(len, plan.values())
         report = {"project": os.path.basename(project_dir), "kept": kept, "artifacts_pruned": thin, retired: gone}
         note = "Nothing was changed (--dry-run)." if call.dry_run else None if is_plausible else _STOP
-        reports.append({**report, "archives": made, "left": left, "note": note})
-    return call.answer(reports, code=1 if any(report["left"] for report in reports) else 0)
+        reports.append({**report, "archives": made, "note": note})
+    return call.answer(reports)
 
 
 def archive(call: Call) -> int:
     with archives.lock(call.dir):
         old, still_open = archives.before(call.dir, call.before, with_open=call.open)
-        made, left = archives.retire(call.dir, old, archives.WHOLE, time.time())
+        made = archives.retire(call.dir, old, archives.WHOLE, time.time())
     note = "Sessions of open threads stay; --open archives them too." if still_open else None
-    value = {"sessions": len(old) - len(left), "archives": made, "left": left, "open": still_open, "note": note}
-    return call.answer(value, code=1 if left else 0)
+    return call.answer({"sessions": len(old), "archives": made, "open": still_open, "note": note})
 
 
 def restore(call: Call) -> int:

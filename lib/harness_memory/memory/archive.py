@@ -212,31 +212,26 @@ def _leaving(record: Record, kind: str) -> list[str]:
     return [*paths, record.episode_path] if kind == WHOLE and record.episode_path else paths
 
 
-def retire(
-    project_dir: str, selected: list[Record], kind: str, now: float, to_archive: bool = True
-) -> tuple[list[str], dict[str, str]]:
-    """Archive sessions, then remove what `kind` says; the archive's path, and by id why a session stays.
+def retire(project_dir: str, selected: list[Record], kind: str, now: float, to_archive: bool = True) -> list[str]:
+    """Archive sessions, then remove what `kind` says; the archives that were made.
 
     The caller holds the archive's lock."""
     archived: dict[str, bytes] = {}
-    made, left = [], {}
+    made = []
     for record in selected if to_archive and kind != THIN else ():
-        paths = [*walk(record.directory), *filter(None, [record.episode_path])]
-        for path in paths:
+        for path in (*walk(record.directory), *filter(None, [record.episode_path])):
             archived[os.path.relpath(path, project_dir).replace(os.sep, "/")] = files.read(path) or b""
     if archived:  # another machine may archive others at the same time
         name = "sessions-%s-%s" % (clock.stamp(clock.iso(now)), hexdigest("\n".join(archived))[:8])
         made = [os.path.join(archive_folder(project_dir), name + settings.ARCHIVE_SUFFIX)]
         _write(made[0], archived, now)
     for record in selected:
-        if sessions.read_marker(project_dir, record.claude_id):
-            left[record.id] = "it went on"
-        for each in _leaving(record, kind) if record.id not in left else ():
-            files.remove_tree(each)
+        for path in _leaving(record, kind):
+            files.remove_tree(path)
         files.remove_if_empty(record.directory)
         files.remove_if_empty(os.path.dirname(record.directory))
     views.refresh(project_dir)
-    return made, left
+    return made
 
 
 def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
