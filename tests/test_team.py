@@ -39,7 +39,7 @@ def test_share_writes_with_author_and_day(shop: World) -> None:
     text = path.read_text("utf-8")
     assert "author: Ada\nshared:" in text
     assert "session" not in text
-    assert "(the same as project/cart-totals)" in shop.memory("list", "--notes").stdout
+    assert "(overridden by project/cart-totals)" in shop.memory("list", "--notes").stdout
     support.git(shop.repo, "config", "user.name", "")
     assert "author" not in shop.json("share", "cart-totals")["text"]
     assert support.git(shop.repo, "status", "--porcelain", "-uall", "--", str(NOTES)).startswith("?? ")

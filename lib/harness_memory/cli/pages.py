@@ -80,7 +80,7 @@ class Page:
         self.call.prepare()
         before, data = self.text(), files.read(self.path)
         if text != before:
-            if data is not None and not files.is_same(self.former[0], data):
+            if data is not None:
                 if files.exists(self.former[0]):
                     files.move(*self.former)
                 files.write(self.former[0], data, durable=True)

@@ -68,12 +68,11 @@ def _entries(path: str) -> Iterator[dict[str, Any]]:
     """The entries that say where and when which session was running, but for those of subagents."""
     with open(path, "rb") as file:
         for line in file:
-            if b'"cwd"' in line and b'"sessionId"' in line and b'"timestamp"' in line:
-                with contextlib.suppress(ValueError):
-                    entry: Any = jsontext.loads(line)
-                    is_whole = not shape.problem(entry, {"cwd": "text", "sessionId": "text"})
-                    if is_whole and os.path.isabs(entry["cwd"]) and not entry.get("isSidechain"):
-                        yield entry
+            with contextlib.suppress(ValueError):
+                entry: Any = jsontext.loads(line)
+                is_whole = not shape.problem(entry, dict.fromkeys(("cwd", "sessionId", "timestamp"), "text"))
+                if is_whole and os.path.isabs(entry["cwd"]) and not entry.get("isSidechain"):
+                    yield entry
 
 
 class Backfill:

@@ -155,8 +155,7 @@ def read_all(places: list[Shelf]) -> list[Note]:
     for ref, note in readable.items():
         targets[ref] = ["%s/%s" % (note.scope, word) for word in note.items("supersedes")]
         first = nearest.setdefault(note.slug, note)
-        is_same = [fact.text for fact in first.facts] == [fact.text for fact in note.facts]
-        note.fate = ("the same as " if is_same else "overridden by ") + first.ref if first is not note else ""
+        note.fate = "overridden by " + first.ref if first is not note else ""
     for ref, superseded in targets.items():
         for each in superseded:
             if each in readable and ref not in targets[each]:  # of two that supersede each other both hold
