@@ -65,17 +65,17 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2293,
+    "base": 2292,
     "project": 552,
     "audit": 204,
     "session": 2246,
-    "notes": 829,
-    "memory": 2537,
+    "notes": 825,
+    "memory": 2528,
     "recall": 1130,
     "inject": 511,
     "guard": 3729,
     "hook": 958,
-    "cli": 2878,
+    "cli": 2863,
     "setup": 713,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
