@@ -70,23 +70,23 @@ def settle(call: Call) -> int:
 
 def standing(call: Call) -> list[Fields]:
     """What became of each rule: notes that bind, and the user's feedback."""
-    project_dir = call.dir
     # (a note's ref, or the slug that the trail knows; what happened; when)
-    said = [(event.get("note"), event["event"], event["at"]) for event in review.load(project_dir)]
-    for event in trail.events(project_dir):
+    said = [(event.get("note"), event["event"], event["at"]) for event in review.load(call.dir)]
+    for event in trail.events(call.dir):
         if str(event.get("rule")).startswith("note."):
             said.append((event["rule"][len("note.") :], str(event.get("decision")), event["ts"]))
-    receipts = map(load_receipt, sessions.all_directories(project_dir))
+    receipts = map(load_receipt, sessions.all_directories(call.dir))
     items = [item for receipt in receipts for item in receipt.items if item["kind"] != "index"]  # in every start
     said += [(item["item"], "reminded", item.get("at", "")) for item in items]
-    stated = [item for item in review.items(_episodes(call)) if item.kind == "rule"]
+    left = review.items(_episodes(call))
+    stated = [(item.day, {*lint.content(item.text)}) for item in left if item.kind == "rule" and not item.doubt]
     held = []
     for note in [note for note in shelf.read_all(call.shelves) if binding.firmness(note) or note.type == "feedback"]:
         events = [(kind, at) for name, kind, at in said if name in (note.ref, note.slug)]
         kinds = [kind for kind, _ in events]
         facts = [{*lint.content(fact.text)} for fact in note.facts]
-        later = [(item.day, {*lint.content(item.text)}) for item in stated if item.day > note.day]
-        again = [day for day, words in later if any(words and len(words & each) >= 0.6 * len(words) for each in facts)]
+        later = [rule for rule in stated if rule[0] > note.day and rule[1]]
+        again = [day for day, words in later if any(len(words & each) >= 0.6 * len(words) for each in facts)]
         value: Fields = {"note": note.ref, "binds": binding.firmness(note) or "-"}
         value["last"] = max([at[:10] for kind, at in events if kind != review.ACCEPTED] or [""])
         is_firm = value["binds"] in settings.ENFORCE[1:]  # else a step that was not done is only mentioned
