@@ -26,9 +26,6 @@ from .output import Refusal, ago, complain, confirm, count, line, short
 _PUBLIC = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "gitee.com", "dev.azure.com")
 _HOMES = ("/home/", "/Users/", ":\\Users\\", "/root/")  # of anybody
 _EVERY_SECONDS = 300
-_COPIES = """\
-The history here and in the remote now begins with the present state. Other machines drop theirs with their next sync.
-What others may keep: clones and backups of the remote, caches and forks of its host, machines that never sync again."""
 
 
 def share(call: Call) -> int:
@@ -154,7 +151,7 @@ def _run(call: Call, store: Store) -> int:
             raise
         finally:
             syncing.configure(call.root, last=last)
-    return call.answer({"remote": _shown(store.config["remote"]), "result": last["result"]})
+    return call.answer({"remote": redact(store.config["remote"]), "result": last["result"]})
 
 
 def init(call: Call) -> int:
@@ -181,7 +178,7 @@ def init(call: Call) -> int:
 def sync_status(call: Call) -> int:
     _configured(call)
     value = syncing.configuration(call.root)
-    value.update(remote=_shown(value["remote"]), last=summary(call.root), auto="on" if value["auto"] else "off")
+    value.update(remote=redact(value["remote"]), last=summary(call.root), auto="on" if value["auto"] else "off")
     return call.answer({key: value[key] for key in ("remote", "last", "auto", "exclude")})
 
 
@@ -216,13 +213,15 @@ def exclude(call: Call) -> int:
 def purge(call: Call) -> int:
     store = _configured(call)
     if not call.yes:
-        number = count(int(store.git("rev-list", "--count", syncing.BRANCH)), "commit")
-        what = "The %s of %s would become one. Nothing was changed. To do it: the same again with --yes"
-        return call.answer({"purged": False}, [what % (number, _shown(store.config["remote"]))])
+        number = int(store.git("rev-list", "--count", syncing.BRANCH))
+        note = "They would become one. Nothing was changed. To do it: the same again with --yes"
+        return call.answer({"purged": False, "remote": redact(store.config["remote"]), "commits": number, "note": note})
     with store.lock():
         store.sync(time.time())
         store.purge_history()
-    return call.answer({"purged": True}, [_COPIES])
+    here = "The history here and in the remote now begins with the present state."
+    others = "Other machines drop theirs with their next sync. Clones, backups, caches and forks may keep it."
+    return call.answer({"purged": True, "here": here, "others": others})
 
 
 def _set_auto(root: str, is_auto: bool) -> None:
@@ -234,7 +233,3 @@ def _set_auto(root: str, is_auto: bool) -> None:
     for item in records:
         target = installation.Installation(invocation.tree(), item["scope"], item["settings"], root)
         target.install(target.wanted(item["interpreter"]), item["interpreter"])
-
-
-def _shown(url: str) -> str:
-    return line(redact(url))
