@@ -45,10 +45,12 @@ def is_passing(error: BaseException) -> bool:
 
 def root_from(env: Mapping[str, str]) -> str:
     home = env.get(settings.ENV_HOME)
-    if home:
-        return os.path.abspath(os.path.expanduser(home))
-    config = env.get(settings.ENV_CONFIG_DIR) or os.path.join(os.path.expanduser("~"), settings.CLAUDE_DIR)
-    return os.path.join(os.path.abspath(config), settings.STORE_DIR)
+    return os.path.abspath(os.path.expanduser(home)) if home else os.path.join(config_dir(env), settings.STORE_DIR)
+
+
+def config_dir(env: Mapping[str, str]) -> str:
+    """Where the client keeps its settings and transcripts."""
+    return os.path.abspath(env.get(settings.ENV_CONFIG_DIR) or os.path.expanduser("~/" + settings.CLAUDE_DIR))
 
 
 def confine(root: str) -> None:

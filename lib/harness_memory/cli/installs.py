@@ -89,8 +89,8 @@ def _problems(install: Install, root: str, *, is_missing: bool) -> Iterator[str]
 
 def _plugin(key: str) -> Install:
     """Our plugin as the client has installed it."""
-    config = os.path.dirname(settingsfile.locate("user", os.environ, os.path.expanduser("~"), ""))
-    installed = files.load_json(os.path.join(config, "plugins", "installed_plugins.json"), {"plugins": {"*": [{}]}})
+    path = os.path.join(files.config_dir(os.environ), "plugins", "installed_plugins.json")
+    installed = files.load_json(path, {"plugins": {"*": [{}]}})
     place: Fields = [{}, *(installed or {"plugins": {}})["plugins"].get(key, ())][-1]
     plugin = Install(str(place.get("installPath") or key), {"version": place.get("version")}, is_plugin=True)
     launcher = os.path.join(plugin.path, "hooks", "launch.sh")

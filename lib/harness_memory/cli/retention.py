@@ -83,7 +83,7 @@ def restore(call: Call) -> int:
 
 
 def backfill(call: Call) -> int:
-    root, paths = call.root, backfills.paths(config_dir())
+    root, paths = call.root, backfills.paths(files.config_dir(os.environ))
     work = backfills.Backfill(root, "" if call.all_projects else call.dir, call.now, config.load(root))
     sources = [*backfills.sources(root, paths)]
     kinds = +collections.Counter({backfills.EMPTY: len(paths) - len(sources)})
@@ -99,17 +99,11 @@ def backfill(call: Call) -> int:
     report = {"made": made, "left_alone": dict(sorted(kinds.items()))}
     lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
     if not paths and not made:
-        lines = ["No transcripts in %s." % short(os.path.join(config_dir(), backfills.PROJECTS_DIR))]
+        lines = ["No transcripts in %s." % short(os.path.join(files.config_dir(os.environ), backfills.PROJECTS_DIR))]
     skipped = ["%d %s" % (number, kind) for kind, number in sorted(kinds.items())]
     lines += ["Skipped: %s." % ", ".join(skipped)] if skipped else []
     lines += ["What changed just now may go on: a later run takes it."] if backfills.FRESH in kinds else []
     return call.answer(report, lines)
-
-
-def config_dir() -> str:
-    """Where the client keeps its transcripts."""
-    named = os.environ.get(settings.ENV_CONFIG_DIR)
-    return os.path.abspath(named or os.path.join(os.path.expanduser("~"), settings.CLAUDE_DIR))
 
 
 def adopt(call: Call) -> int:
@@ -164,7 +158,7 @@ def forget(call: Call) -> int:
     end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
     lines = [*page(shown), "", end] if is_any else ["Nothing that is remembered here matches."]
     if call.yes and (report["sessions"] or report["files"]):
-        transcripts = os.path.join(config_dir(), backfills.PROJECTS_DIR)
+        transcripts = os.path.join(files.config_dir(os.environ), backfills.PROJECTS_DIR)
         lines.append("Claude Code's own transcripts stay as they are, in %s" % short(transcripts))
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
@@ -206,7 +200,7 @@ def _carry_out(
     chosen = [each for each in things if not isinstance(each, Note)]
     if is_hit:
         ids = {call.caller, *(each.claude_id for each in chosen)} - {""}
-        sources = backfills.sources(call.root, backfills.paths(config_dir()))
+        sources = backfills.sources(call.root, backfills.paths(files.config_dir(os.environ)))
         for source in (each for each in sources if each.project.dir == call.dir):
             with open(source.path, "rb") as file:
                 if any(is_hit(text) for row in file for text in forgetting.passages(source.path, row)):

@@ -63,13 +63,10 @@ def open_work(call: Call) -> int:
     lines = [still + "  Closed: %d" % closed * bool(closed)]
     for item in items:
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
-        facts = [project_name(item["project"]) * call.all_projects, "%(kind)s %(id)s" % item, _state(item["state"])]
-        lines += ["", *shown(item, " · ".join(filter(None, [*facts, age, item["branch"]])))]
+        kind, state = "%(kind)s %(id)s" % item, item["state"].replace("_", " ")
+        facts = [project_name(item["project"]) * call.all_projects, kind, state, age, item["branch"]]
+        lines += ["", *shown(item, " · ".join(filter(None, facts)))]
     return call.answer(items, lines)
-
-
-def _state(state: str) -> str:
-    return state.replace("_", " ")
 
 
 def change_thread(call: Call) -> int:
@@ -116,7 +113,7 @@ def _texts(texts: list[str] | None) -> list[str] | None:
 
 
 def _answer(call: Call, work: Task | Thread) -> int:
-    return call.answer(work.fields, ["%s: %s  (%s)" % (work.id, work.title, _state(work.state))])
+    return call.answer(work.fields, ["%s: %s  (%s)" % (work.id, work.title, work.state.replace("_", " "))])
 
 
 def digest(call: Call) -> int:

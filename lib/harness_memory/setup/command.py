@@ -131,7 +131,7 @@ def _notes(scope: str, document: settingsfile.Document, edited: list[str]) -> It
 
 def _transcripts() -> int:
     """How many sessions Claude Code has transcripts of."""
-    projects = Path(settingsfile.locate("user", os.environ, os.path.expanduser("~"), "")).with_name("projects")
+    projects = Path(files.config_dir(os.environ), "projects")
     return len([path for path in projects.glob("*/*.jsonl") if not path.name.startswith("agent-")])
 
 
