@@ -154,7 +154,7 @@ def _read(shell: Shell, name: str) -> tuple[str, str]:
         return own, ""
     full = found.home + path[1:] if path[:1] == TILDE else path
     is_near = shell.via.count(SCRIPT) < MAX_SCRIPTS_DEEP and not shell.where and found.budget.files > 0
-    if not is_near or UNKNOWN in full or full[:1] != "/" or full.startswith(("/dev/", "/proc/")):
+    if not is_near or UNKNOWN in full or full[:1] != "/" or full.startswith(("/dev/fd/", "/dev/std", "/proc/")):
         return "", SCRIPT
     found.budget.files -= 1
     try:
