@@ -38,9 +38,9 @@ def stated(prompt: str) -> list[str]:
     signs += _present("-", text) if likely else []
     found = [_rule(sentence, marks, signs) for sentence, marks in likely][::-1]  # of two, the first
     shown = {brief(rule, settings.ITEM_CHARS): score for rule, score in found if rule}
-    is_lead = prompt.startswith((*WORDS["lead"],))
-    doubt = " (%s)" % DOUBTS[is_lead]
-    return [rule + doubt * (is_lead or score < _SURE) for rule, score in shown.items()][::-1][:_MOST]
+    doubt = " (%s)" % DOUBTS[prompt.startswith((*WORDS["lead"],))]
+    is_role = prompt.startswith((*WORDS["lead"], *WORDS["roles"]))  # rarely the user's own words
+    return [rule + doubt * (is_role or score < _SURE) for rule, score in shown.items()][::-1][:_MOST]
 
 
 def _present(side: str, text: str) -> list[tuple[float, list[str]]]:
