@@ -32,8 +32,7 @@ class Lock:
 
     def __init__(self, path: str, seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = "") -> None:
         self.path, self.seconds, self.busy = path, seconds, busy
-        self.fd = -1
-        self.is_discarded = False
+        self.fd, self.is_discarded = -1, False
 
     def __enter__(self) -> bool:
         give_up = time.monotonic() + self.seconds

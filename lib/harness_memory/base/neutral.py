@@ -15,8 +15,9 @@ if not TABLES:
 
     _tables = read(TABLES_FILE)
     _orders = [[[word.replace("_", " ") for word in words.split()] for words in row] for row in _tables["orders"]]
-    TABLES = frozenset(_tables["roles"][0][0].split()), _orders
-_ROLES, _ORDERS = TABLES
+    _plain = [sorted([[*filter(str.isascii, words)] for words in row], key=len) for row in _orders]
+    TABLES = frozenset(_tables["roles"][0][0].split()), _orders, _plain
+_ROLES, _ORDERS, _PLAIN_ORDERS = TABLES  # most lines need the plain ones alone, the shortest field of each first
 # Letters of other scripts, and the Latin ones that they look like.
 _LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡ", "aeopcyxijshdrnuaeiknoptyxvwg")
 _SIGNS = str.maketrans(",،、]", "::::")  # what stands after a role, as a colon
@@ -47,8 +48,9 @@ def line(text: str) -> str:
     name, sign, _ = said.translate(_SIGNS).partition(":")  # a role speaks, or is spoken to
     words = name.strip(_MARKERS).replace(" code", "").split()
     is_role = bool(sign) and 0 < len(words) < 3 and words[-1] in _ROLES
-    is_order = any(all(any(word in plain for word in row) for row in group) for group in _ORDERS)
-    if is_role or is_order:
+    orders = _PLAIN_ORDERS if plain.isascii() else _ORDERS
+    near = [group for group in orders if True in [word in plain for word in group[0]]]  # quick
+    if is_role or any(all(any(word in plain for word in row) for row in group) for group in near):
         return before + "(quoted from a record) " + bare
     return text
 

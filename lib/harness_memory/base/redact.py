@@ -50,8 +50,7 @@ _AFTER_NAME = frozenset(" \t\n\"'`\\]?*0123456789_=:>：,(")
 
 def redact(text: str) -> str:
     for _ in range(4):  # what a secret has hidden is seen the next time
-        parts = []
-        done = 0
+        parts, done = [], 0
         for start, end, kind in sorted(_spans(text), key=lambda span: span[0]):
             if start >= done:
                 parts += [text[done:start], MARK, kind, "]"]
