@@ -197,7 +197,7 @@ def test_a_step_left_out_is_asked_for_once_for_each_state(world: World, life: Li
     assert (rule["binds"], rule["followed"], rule["stopped"]) == ("ask", 1, 2)
 
 
-@pytest.mark.parametrize("how", ["failed", "other", "subagent", "config"])
+@pytest.mark.parametrize("how", ["failed", "other", "subagent", "config", "switch"])
 def test_a_step_is_not_asked_for_where_it_is_done_or_switched_off(world: World, life: Life, how: str) -> None:
     typed(world, "remember", *BUILD)
     change(life, "docs/a.md" if how == "other" else "ui/a.ts")
@@ -205,6 +205,7 @@ def test_a_step_is_not_asked_for_where_it_is_done_or_switched_off(world: World, 
         life.transcript.bash("make build", exit_code=2)
     if how == "config":
         (world.root / "config.json").write_text('{"required_steps": "off"}', "utf-8")
+    life.extra = {"HARNESS_MEMORY": "off"} if how == "switch" else {}
     more = {"agent_id": "a1", "agent_type": "x"} if how == "subagent" else {}
     life.transcript.text("Done.")
     assert bool(reason(life.stop("Done.", **more))) is (how == "failed")

@@ -115,6 +115,12 @@ def test_what_an_unattended_question_becomes_is_the_users_choice(guard: Guard) -
     assert guard.bash("git push --force origin main", env=alone)[0] == "deny"
 
 
+def test_the_switch_turns_the_guard_off(guard: Guard) -> None:
+    assert guard.bash("rm -rf ~", env={"HARNESS_MEMORY": "off"}) == SILENT
+    assert not guard.root.exists()
+    assert guard.bash("rm -rf ~", env={"HARNESS_MEMORY": "on"})[0] == "deny"
+
+
 def test_every_situation_gets_its_rule(guard: Guard) -> None:
     """Tools, paths in many forms, our own files, rules of the user and of the project, projects in odd places."""
     names = {"{home}": guard.home, "{repo}": guard.repo, "{root}": guard.root, "{tree}": support.ROOT}

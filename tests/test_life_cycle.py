@@ -112,6 +112,14 @@ def test_subagent_events_leave_the_record_alone(life: Life) -> None:
     assert support.snapshot(life.store) == before
 
 
+@pytest.mark.parametrize("word", ["off", "OFF", "0", "false"])
+def test_switch_turned_off_leaves_nothing(life: Life, word: str) -> None:
+    life.extra["HARNESS_MEMORY"] = word
+    life.start()
+    life.turn("work", "Worked.")
+    assert not life.store.exists()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes: the profile folder is private")
 def test_every_file_is_private_under_any_umask(life: Life) -> None:
     life.store.mkdir(parents=True)

@@ -79,6 +79,9 @@ def test_no_hook_opens_a_socket_starts_a_process_or_writes_elsewhere(memory: Mem
         for script in ("session_start", "user_prompt_submit", "pre_tool_use", "subagent_start", "stop", "session_end"):
             life.run(script, payload)
             assert life.strays == [], (script, payload)
+    life.extra = {"HARNESS_MEMORY": "off"}
+    life.start()
+    assert life.strays == []
     claude = str(memory.home / ".claude")
     free = (claude + "/memory", claude + "/projects", str(memory.repo / ".claude" / "completion-checkpoint"))
     changed = [path for path in before.changed() if not path.startswith(free)]  # folders whose entries changed

@@ -95,7 +95,7 @@ def test_the_files_named_are_those_written() -> None:
     for name in (settings.META_FILE, settings.SUMMARY_FILE, settings.INDEX_FILE, settings.CONVERSATION_FILE):
         assert name in DOCS["files"]
     assert settings.CURRENT_WORK_FILE in DOCS["files"]
-    assert all(name in ALL for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR))
+    assert all(name in ALL for name in (settings.ENV_HOME, settings.ENV_SWITCH, settings.ENV_CONFIG_DIR))
 
 
 def test_the_exit_codes_are_as_told(home: Path, repo: Path) -> None:

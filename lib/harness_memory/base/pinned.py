@@ -19,8 +19,8 @@ def pin(words: list[str]) -> None:
         store = words[1][len(PIN) :] or (config + "/" + settings.STORE_DIR if plugins else "")
         os: Any = sys.modules.get("os")  # which copies the environment when it is loaded
         environ: Any = os.environ if os else system.environ
-        is_text = bool(os) or system.__name__ == "nt"
-        new = store if is_text else store.encode("utf-8", "surrogateescape")
-        key = settings.ENV_HOME if is_text else settings.ENV_HOME.encode()
-        ignored.extend([settings.ENV_HOME] * (environ.get(key, new) not in (new, new[:0])))
-        environ[key] = new
+        for name, value in ((settings.ENV_HOME, store), (settings.ENV_SWITCH, "")):
+            is_text = bool(os) or system.__name__ == "nt"
+            key, new = (name, value) if is_text else (name.encode(), value.encode("utf-8", "surrogateescape"))
+            ignored.extend([name] * (environ.get(key, new) not in (new, new[:0])))
+            environ[key] = new

@@ -8,6 +8,7 @@ from __future__ import annotations
 SCHEMA = 1
 
 # Environment
+ENV_SWITCH = "HARNESS_MEMORY"  # "off" disables every hook of the process tree
 ENV_HOME = "HARNESS_MEMORY_HOME"
 ENV_CONFIG_DIR = "CLAUDE_CONFIG_DIR"
 ENV_PROJECT_DIR = "CLAUDE_PROJECT_DIR"
@@ -17,6 +18,7 @@ ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
 ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where no person can answer a question
 # What the client gives to everything it starts; other CLAUDE_CODE_ names may be a person's settings.
 ENV_CLIENT = ("CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", ENV_SESSION_ID, ENV_ENTRYPOINT, ENV_ATTENDED, ENV_CLIENT_PID)
+OFF_WORDS = ("off", "0", "false", "no")
 
 # Store layout
 CLAUDE_DIR = ".claude"

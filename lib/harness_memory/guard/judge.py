@@ -157,6 +157,8 @@ def _environment(case: Case, call: Call) -> Found:
         yield "secret.show", call.line()
     if call.program not in ("echo", "printf") and any(arg.startswith(WORDS["preloads"]) for arg in call.args):
         yield "code.preload", call.line()
+    if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
+        yield "self.uninstall", call.line()
     ours = [each for each in case.found.calls if each.program in ("harness", "harness.py")]
     names = {word.partition("=")[0].replace("-u", "") for word in call.args}  # of which one makes it another's
     if not names.isdisjoint(WORDS["place-variables"]) and any(each.args[:1] == ["memory"] for each in ours):

@@ -124,10 +124,11 @@ def run(name: str, handler: str, finish: Callable[[], None]) -> None:
         leave(b"", is_late=True)
 
     try:
-        root = files.root_from(os.environ)
-        files.confine(root)
-        watch(seconds + 0.3, late)
-        reply = _reply(name, handler, root, time.monotonic() + seconds, read_payload())
+        if os.environ.get(settings.ENV_SWITCH, "").strip().lower() not in settings.OFF_WORDS:
+            root = files.root_from(os.environ)
+            files.confine(root)
+            watch(seconds + 0.3, late)
+            reply = _reply(name, handler, root, time.monotonic() + seconds, read_payload())
     except BaseException as error:  # noqa: BLE001  (the failure policy of every hook)
         _stamp(root, name, error)
         if name == "SessionStart" and isinstance(error, OSError):  # the store may take no stamp

@@ -58,7 +58,7 @@ def _run(event: str, command: str, fields: dict[str, Any], folder: str, env: Map
     os.makedirs(project, exist_ok=True)
     payload = {"session_id": "5e1f7e57-0000-4000-8000-000000000000", "cwd": project, "hook_event_name": event}
     payload.update(transcript_path=os.path.join(folder, "none.jsonl"), permission_mode="default", **fields)
-    surroundings = {name: value for name, value in env.items() if not name.startswith(("CLAUDE", "HARNESS"))}
+    surroundings = {name: value for name, value in env.items() if not name.startswith(("CLAUDE", settings.ENV_SWITCH))}
     surroundings.update({settings.ENV_HOME: store, settings.ENV_PROJECT_DIR: project, settings.ENV_ENTRYPOINT: "cli"})
     options: Any = {"cwd": project, "env": surroundings, "timeout": settings.HOOK_TIMEOUT_SECONDS}
     command = with_store(command, store)
