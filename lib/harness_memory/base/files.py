@@ -183,7 +183,7 @@ def read_text(path: str) -> str:
     return (read(path) or b"").decode("utf-8", "replace")
 
 
-def read_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES) -> tuple[Any, str]:
+def read_json(path: str, spec: Any, limit: int = settings.FILE_MAX_BYTES) -> tuple[Any, str]:
     """The value of a JSON file and what is wrong with it: (value, ""), (None, problem), or (None, "") if missing."""
     try:
         data = read(path, limit)
@@ -199,13 +199,13 @@ def read_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES)
     schema = value.get("schema") if isinstance(value, dict) else None
     if isinstance(schema, int) and schema > settings.SCHEMA:
         return None, "written by a newer version (schema %d)" % schema
-    wrong = shape.problem(value, spec) if spec is not None else ""
+    wrong = shape.problem(value, spec)
     return (None, wrong) if wrong else (value, "")
 
 
-def load_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES) -> Any:
+def load_json(path: str, spec: Any = "any") -> Any:
     """The value of a JSON file; None when it is missing or has a problem, which `verify` names."""
-    return read_json(path, spec, limit)[0]
+    return read_json(path, spec)[0]
 
 
 def is_same(path: str, data: bytes) -> bool:
