@@ -214,8 +214,8 @@ class Call(argparse.Namespace):
         return time.strftime("%Y-%m-%d", time.localtime(self.now))
 
     def shelf(self, scope: str) -> Shelf:
-        for shelf in [shelf for shelf in self.shelves if shelf.scope == scope]:
-            return shelf
+        if found := [shelf for shelf in self.shelves if shelf.scope == scope]:
+            return found[0]
         raise Refusal("no %s notes here: no session runs, or the checkout has none. Choose another --scope" % scope)
 
     def writing(self, scope: str) -> Shelf:
@@ -229,10 +229,7 @@ class Call(argparse.Namespace):
     def find_note(self, word: str, *, is_readable: bool = False) -> Note:
         """The one note that is meant by scope/name, name or file, or the beginning of it; the nearest scope first."""
         scope, slug = _scope_and_slug(word)
-        nearest: dict[str, Note] = {}
-        for note in read_all(self.shelves):
-            if scope in (None, note.scope):
-                nearest.setdefault(note.slug, note)
+        nearest = {each.slug: each for each in [*read_all(self.shelves)][::-1] if scope in (None, each.scope)}
         # A file made by hand may have a name that is not a slug.
         note = one(slug, nearest.values(), lambda each: (slug_of(each.slug),), "note", "list --notes", "{0.ref}".format)
         if is_readable and note.is_unreadable:
