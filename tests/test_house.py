@@ -75,7 +75,7 @@ PACKAGES = {
     "inject": 511,
     "guard": 3731,
     "hook": 960,
-    "cli": 2849,
+    "cli": 2846,
     "setup": 713,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
