@@ -71,7 +71,7 @@ PACKAGES = {
     "session": 2246,
     "notes": 825,
     "memory": 2528,
-    "recall": 1130,
+    "recall": 1127,
     "inject": 511,
     "guard": 3731,
     "hook": 960,

@@ -66,8 +66,9 @@ class _Cache:
     def stamps(self) -> dict[str, int]:
         """The stamp of each document, by id."""
         if self._stamps is None:
-            stamps = dict(zip(self.base.ids(), self.base.columns["stamps"])) if self.base else {}
-            self._stamps = {id: stamp for id, stamp in stamps.items() if id not in self.gone}
+            self._stamps = dict(zip(self.base.ids(), self.base.columns["stamps"])) if self.base else {}
+            for id in self.gone.intersection(self._stamps):
+                del self._stamps[id]
             self._stamps.update((id, each.stamp) for id, each in self.recent.items())
         return self._stamps
 

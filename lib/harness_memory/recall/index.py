@@ -1,6 +1,6 @@
 """Documents as postings in one file, read term by term.
 
-A line of magic, a line of JSON `{"state", "sizes"}`, then the sections of `_SECTIONS` in this machine's byte
+A line of magic, a line of JSON `{"state", "length", "sizes"}`, then the sections of `_SECTIONS` in this machine's byte
 order: columns of the documents; the ends of all terms, posting lists, words and records; the terms, sorted; the ids
 of the documents, one a line; posting lists, words and records. A posting list is document numbers (4 bytes each), then
 counts (1 byte each). Words are the codes (4 bytes each) of a document's terms in their order, 0 before each passage and
@@ -20,7 +20,7 @@ from ..base.typing import Any, Sequence
 SESSION, NOTE, ARCHIVED = "session", "note", "archived"
 ASKS = 1
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
-MAGIC = b"harness-recall %s.12 %s" % (__version__.encode(), sys.byteorder.encode())
+MAGIC = b"harness-recall %s.13 %s" % (__version__.encode(), sys.byteorder.encode())
 COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("breadths", "B"))
 BLOBS = ("terms", "postings", "words", "records")
 _SECTIONS = (*(name for name, _ in COLUMNS), *(name + " ends" for name in BLOBS), "terms", "ids", *BLOBS[1:])
@@ -70,6 +70,7 @@ class Segment:
         if fd >= 0:
             self._data = self._read(0, self._spans["terms"][1])
         self.state: dict[str, Any] = header["state"]
+        self.length: int = header["length"]  # of all documents
         self.columns: dict[str, Any] = {name: self._column(name, code) for name, code in COLUMNS}
         self.ends = {name: self._column(name + " ends", "I") for name in BLOBS}
         self.count = len(self.columns["lengths"])
@@ -130,13 +131,17 @@ class Source:
         self._numbers: dict[str, int] = {}  # of terms in the segment
         self._holders: dict[str, int] = {}
         columns = base.columns if base else {name: memoryview(b"") for name, _ in COLUMNS}
-        self.lengths: list[int] = columns["lengths"].tolist() + [each.length for each in recent]
-        self.times: list[float] = columns["times"].tolist() + [each.time for each in recent]
+        self.lengths: Sequence[int] = columns["lengths"]
+        self.times: Sequence[float] = columns["times"]
+        if recent:
+            self.lengths = [*self.lengths, *(each.length for each in recent)]
+            self.times = [*self.times, *(each.time for each in recent)]
         # How many files each names.
         self.breadths = columns["breadths"].tobytes() + bytes([len(each.record.files) for each in recent])
         self.count = len(self.lengths)
         self.is_talk = self.breadths.count(0) > (1 - _TALK_SHARE) * self.count
-        self.average = sum(self.lengths) / self.count if self.count else 1.0
+        total = (base.length if base else 0) + sum([each.length for each in recent])
+        self.average = total / self.count if self.count else 1.0
 
     def holders(self, term: str) -> int:
         if term not in self._holders:

@@ -39,7 +39,6 @@ _CHANCE_MIN, _QUESTION_CHARS = 0.5, 240  # longer texts are not looked at for na
 # A few documents do not tell which words are rare: so many of other work are added, and in which share of them.
 _OTHERS, _USUAL = 30, (("frequent", 0.4), ("usual", 0.18))
 _SCORE_MIN, _BESIDE_TOLD_MIN = 0.4, 0.75  # of the best, to be shown; when this session was given the best before
-_COVERED, _COVERED_SHARE = 0.8, 0.5  # of the prompt's rare words in the best; of those, what another must hold
 _FILES_SHOWN, _FILES_CHARS, _NEAR_SHOWN = 18, 620, 5
 
 
@@ -109,12 +108,6 @@ def pick(
     picked = [item for item in picked[:limit] if item.score >= least * items[0].score]
     if not picked or chance(source, query, picked) < _CHANCE_MIN:
         return [], []
-    if not source.is_talk:  # where the same is told in other words
-        rarities = [(ranking.rarity(source, term) ** 2, source.postings(term)) for term in query.words]
-        held = {item.number: sum([rarity for rarity, each in rarities if item.number in each]) for item in items}
-        most = held[items[0].number]
-        if most >= _COVERED * sum([rarity for rarity, _ in rarities]):
-            picked = [item for item in picked if held[item.number] >= _COVERED_SHARE * most]
     near = query.likely[:_FILES_SHOWN]
     near = [path for path, end in zip(near, accumulate([len(path) + 2 for path in near])) if end <= _FILES_CHARS]
     for item in picked:

@@ -12,8 +12,9 @@ Scores: TypeAlias = "dict[int, float]"
 _QUERY_MAX_CHARS = 4096  # start and end of a longer prompt
 _QUERY_TAIL_CHARS = 1024
 _POSTINGS_MAX = 5_000  # per query; a frequent term adds little and costs most
-_TERMS_MIN = 5  # read even beyond _POSTINGS_MAX
-_CANDIDATES = 500  # by their words; only these are ranked further
+_TERMS_MIN = 5  # the rarest, read even beyond _POSTINGS_MAX
+_FOUND_MAX = 1_500  # documents of rare terms; a term more finds no others
+_CANDIDATES = 250  # by their words; only these are ranked further
 _PROMPTS_MAX = 5  # latest of this session
 _SATURATION = 1.8  # BM25's k1
 _LENGTH_SHARE = 0.65  # BM25's b
@@ -91,22 +92,19 @@ def best(source: Source, scores: Scores, limit: int) -> list[int]:
 
 def score(source: Source, query: Query, now: float) -> Scores:
     """A score for each document that matches the query, by its number."""
-    # The rarest terms first, up to a number of postings.
     holders = {term: source.holders(term) for term in query.weights}
-    rarities: dict[str, float] = {}
-    left = _POSTINGS_MAX
-    for term in sorted(filter(holders.get, holders), key=lambda term: (holders[term], term)):
-        left -= holders[term]
-        if left >= 0 or len(rarities) < _TERMS_MIN:
-            rarities[term] = rarity(source, term)
-    k, share, lengths = _SATURATION, _LENGTH_SHARE, source.lengths
+    k, share, lengths, left = _SATURATION, _LENGTH_SHARE, source.lengths, _POSTINGS_MAX
     fixed, slope = k * (1 - share), k * share / (source.average or 1.0)
     scores: Scores = {}
     get = scores.get
-    for term, worth in rarities.items():
-        weight = query.weights[term] * worth * (k + 1)
-        least = weight * _PRESENCE
-        for number, count in source.postings(term).items():
+    for place, term in enumerate(sorted(filter(holders.get, holders), key=lambda term: (holders[term], term))):
+        left -= holders[term]
+        if left < 0 and place >= _TERMS_MIN:
+            break
+        weight = query.weights[term] * rarity(source, term) * (k + 1)
+        least, postings = weight * _PRESENCE, source.postings(term)
+        for number in postings if len(scores) < _FOUND_MAX else postings.keys() & scores.keys():
+            count = postings[number]
             scores[number] = get(number, 0.0) + least + weight * count / (count + fixed + slope * lengths[number])
     scores = {number: scores[number] for number in best(source, scores, _CANDIDATES)}
     _favour_times(source, scores, query, now)

@@ -41,5 +41,5 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Collection[i
     sections += [array("I", accumulate(map(len, blobs[name]))).tobytes() for name in BLOBS]
     texts = [b"".join(blobs[name]) for name in BLOBS]
     sections += [texts[0], "\n".join(ids).encode("utf-8", "replace"), *texts[1:]]
-    header = {"state": state, "sizes": [*map(len, sections)]}
+    header = {"state": state, "length": sum(columns["lengths"]), "sizes": [*map(len, sections)]}
     return b"\n".join([MAGIC, jsontext.compact(header).encode("utf-8", "replace"), b"".join(sections)])
