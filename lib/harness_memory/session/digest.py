@@ -74,7 +74,7 @@ def of_prompt(text: str, turn: int) -> list[Statement]:
     found: list[Statement] = []
     for said in [unit.text for unit in units.split(text) if unit.kind != units.ROW]:
         words = words_of(said)
-        is_full = len(stems(words)) > 2
+        is_full = len(stems(words)) > 2 and len(words) > 3
         is_wish = is_full and said[-1:] not in "?？" and "wish" in _classes(words[:2], "")
         is_chosen = is_wish and not {"over", "choose"}.isdisjoint(_classes(words, ""))  # with what it is to replace
         rank, sure = max(-len(found), -90) - 18 * (not is_full), 10 if is_chosen else -99
@@ -111,8 +111,7 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
             sure = decided if decided > 0 else -99
         elif sure > -99:
             kinds += "d" if decided > 0 else "f"
-        is_thin = (unit.kind == units.ROW and sure < -8) or (unit.kind == units.HEAD and "content 0" in row)
-        if is_thin and "l" not in kinds:
+        if "l" not in kinds and (("row" in row and sure < -8) or {"head", "content 0"} <= row):  # it says little
             continue
         headline -= 10 if "l" in kinds else 0
         line = unit.text.rstrip(":： ") + {units.HEAD: ":", units.DONE: " (done)"}.get(unit.kind, "")
@@ -216,7 +215,9 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
     sections = {title: ["section " + name for name in names] for title, names in titles.items()}
     leads = {title: ["lead " + name for name in names] for title, names in titles.items()}
     listed = [(unit.section, unit.lead) for unit in found if unit.kind in (units.ITEM, units.ROW) and unit.is_first]
-    ticked = {(each.section, each.lead) for each in found if each.kind != units.HEAD and units.TICKS & {*each.text}}
+    ticked = {
+        (each.section, each.lead) for each in found if each.kind != units.HEAD and not units.TICKS.isdisjoint(each.text)
+    }
     rows = []
     for number, unit in enumerate(found):
         left, is_last_line = len(found) - number, unit.at == found[-1].at and len(found) > 1
@@ -271,7 +272,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     is_bare = "you" in found and all(not _BARE.isdisjoint(CLASS.get(word, ())) for word in words)
     found.update(["bare"] * is_bare, ["done early"] * is_deed)
     found.update(["about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share))] * (len(about) > 1))
-    found.update(["size 0"] * (size < 25), ["size 2"] * (50 <= size < 160), ["code"] * ("`" in text))
+    found.update(["size %d" % ((size >= 25) + (size >= 50) + (size >= 160))], ["code"] * ("`" in text))
     found.update(["question"] * (text[-1:] in "?？"), ["colon"] * (text[-1:] in ":："), ["aside"] * (text[:1] == "("))
     is_ticked, digits = not units.TICKS.isdisjoint(text), [digit for digit in "0123456789" if digit in text]
     return found.union(["number"] * bool(digits), ["ticked"] * is_ticked, ["content %d" % min(len(content) // 2, 2)])

@@ -52,8 +52,7 @@ SPEC = {
     **{name + "?": ["text"] for name in (*NEW_LISTS, "taint")},  # an older episode has none
     "tasks": [{"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}],
     "commands_failed_then_fixed": [{"failed": "text", "fixed": "text"}],
-    "duration_minutes": "count",
-    "sure?": "count",
+    **dict.fromkeys(("duration_minutes", "sure?"), "count"),
     "passages?": "any",
 }
 
