@@ -60,7 +60,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for line in lines:
         bare = line.strip()
-        is_fence = bare[:3] in ("```", "~~~")
+        is_fence = bare[:3] in ("```", "~~~") or "system_instruction>" in bare  # what a program put before the prompt
         is_code = is_code != is_fence
         is_spaced = is_spaced or not (bare or not found or found[-1][1][-6:] != "@rules")
         if is_code or is_fence or not bare or bare[0] in "><|$%@{}[✅❌":
@@ -89,7 +89,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         for number in range(1, 10) if is_list else ():
             bare = bare.replace(" %d. " % number, "\n")
         marks = " @lead" * is_lead + " @rules" if is_headed else " @item" + " @spec" * is_spec if is_item else ""
-        pieces = bare.split('"')  # a quote is part of its sentence
+        pieces = bare.replace("**", "").split('"')  # a quote is part of its sentence
         for stop in WORDS["stops"]:
             pieces[::2] = [piece.replace(stop, stop.rstrip() + "\n") for piece in pieces[::2]]
         parts = [part.strip() for part in '"'.join(pieces).split("\n")]
