@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 204,
     "session": 2246,
     "notes": 825,
-    "memory": 2528,
+    "memory": 2523,
     "recall": 1127,
     "inject": 511,
     "guard": 3731,

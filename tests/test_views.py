@@ -83,6 +83,17 @@ def test_a_held_lock_delays_the_view_not_the_fact(life: Life) -> None:
     assert " - One done." in (life.project / "INDEX.md").read_text("utf-8")
 
 
+def test_a_hook_without_time_leaves_the_rest_of_the_episodes_to_the_next(project: Path) -> None:
+    names = [publish(project, value) for value in EPISODES[:8]]
+    (project / "STATE" / "rows.cache").unlink()
+    for changed in ("", names[3], names[5]):
+        views.refresh(str(project), changed=changed, by=1e-9)  # long over
+    index = (project / "INDEX.md").read_text("utf-8")
+    assert [name for name in names if name in index] == [names[3], names[5]]
+    views.refresh(str(project))
+    assert views.rebuild(str(project)) == []
+
+
 def test_an_episode_rewritten_behind_the_views_shows_at_the_next_start(life: Life) -> None:
     life.start()
     life.turn("one", "The first part is done.")

@@ -30,7 +30,7 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             session.meta.update(status=settings.ABANDONED, reason=state.turn if is_cut_off else "unanswered")
             session.save()
         if state.is_changed:
-            views.refresh(run.project_dir, run.patience(), session.episode_name, state.episode)
+            views.refresh(run.project_dir, run.patience(), session.episode_name, state.episode, run.ends - 1.5)
         injected = os.path.join(session.dir, settings.INJECTED_FILE)
         if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):
             from ..inject import usefulness

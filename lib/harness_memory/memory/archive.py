@@ -34,7 +34,6 @@ from .records import Record
 KEEP, THIN, RETIRE, WHOLE = "keep", "thin", "retire", "whole"
 RESTORED, PRESENT, WENT_ON, FORGOTTEN = "restored", "present", "went on", "forgotten"
 
-_LEVEL = 4  # half the time of the default, a few percent larger
 _BUSY = "another command is working on the archives. Run this again"
 _DAMAGED = "is damaged and may hold other sessions too. Restore those, then delete it; everything else is done"
 
@@ -94,7 +93,7 @@ def load(path: str) -> Iterator[Archived]:
 
 def pack(out: IO[bytes], contents: Iterable[tuple[str, bytes]], now: float) -> None:
     """Write a compressed tar file."""
-    with tarfile.open(fileobj=out, mode="w:gz", compresslevel=_LEVEL) as packed:
+    with tarfile.open(fileobj=out, mode="w:gz", compresslevel=4) as packed:  # half the time of 9
         for name, data in contents:
             info = tarfile.TarInfo(name)
             info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, max(0, int(now))

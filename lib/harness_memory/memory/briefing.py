@@ -10,10 +10,7 @@ import os
 
 from ..base import clock, files, settings
 from ..base.text import cut, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..base.config import Config
+from ..base.typing import Any, Mapping
 
 _CONSOLIDATED = os.path.join(settings.STATE_DIR, "consolidated.json")
 
@@ -67,7 +64,7 @@ def mark_consolidation(project_dir: str, now: float) -> None:
     files.write_json(os.path.join(project_dir, _CONSOLIDATED), value, durable=True)
 
 
-def consolidation_due(project_dir: str, episodes: list[str], now: float, config: Config) -> str:
+def consolidation_due(project_dir: str, episodes: list[str], now: float, config: Mapping[str, Any]) -> str:
     """A line for the person when enough sessions wait, at most once a day."""
     mentioned = os.path.join(project_dir, settings.STATE_DIR, "consolidation-told")
     at = last_consolidation(project_dir)

@@ -79,7 +79,7 @@ def _refresh_views(context: Context, now: float, config: Config) -> None:
     if not all(map(files.exists, paths)) or max(map(files.modified, episodes)) > rendered:
         from .views import refresh
 
-        refresh(context.project_dir, context.left() / 4)
+        refresh(context.project_dir, context.left() / 4, by=context.ends)
 
 
 def _list_notes(context: Context, now: float, config: Config) -> None:

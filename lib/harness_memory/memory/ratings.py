@@ -11,8 +11,6 @@ from ..base import clock, files, jsontext, settings, shape
 from ..base.lock import Lock
 from ..base.typing import Any, Callable, Iterator
 
-_BUSY = "another process is writing there; nothing was recorded. Try again"
-
 
 def append(project_dir: str, session: str, skill: str, rating: int, note: str, now: float) -> dict[str, Any]:
     """The rating as it was written; Busy when another process holds the lock of the log."""
@@ -25,7 +23,7 @@ def append(project_dir: str, session: str, skill: str, rating: int, note: str, n
 
 
 def append_record(path: str, record: dict[str, Any]) -> None:
-    with Lock(path + settings.LOCK_SUFFIX, busy=_BUSY):
+    with Lock(path + settings.LOCK_SUFFIX, busy="another process is writing there; nothing was recorded. Try again"):
         files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import time
 from _imp import source_hash  # SipHash, as for checked .pyc files: `zlib` would load a library
 
 from ..base import files, jsontext, known, settings
@@ -174,10 +175,10 @@ def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> Non
             file.write(chunk)
 
 
-def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", written: Any = None) -> list[Row]:
-    """The row of each readable episode, oldest first; see `views.refresh` for `changed` and `written`."""
+def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", new: Any = None, by: float = 0) -> list[Row]:
+    """The row of each readable episode, oldest first; what is not read `by` then waits. See also `views.refresh`."""
     rows, about = [], []
-    for name in files.names(os.path.join(project_dir, settings.EPISODES_DIR)):
+    for name in reversed(files.names(os.path.join(project_dir, settings.EPISODES_DIR))):
         row = cached.get(name)
         if row is None and not is_episode_name(name):
             continue
@@ -187,8 +188,8 @@ def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", writt
             except FileNotFoundError:
                 continue  # another process has removed it
             stamp = "%d %d %d" % (info.st_mtime_ns, info.st_size, info.st_ino)
-            if row is None or row.stamp != stamp:
-                value = (written if name == changed else None) or episode.load(project_dir, name)
+            if (row is None or row.stamp != stamp) and (not by or name == changed or time.monotonic() < by):
+                value = (new if name == changed else None) or episode.load(project_dir, name)
                 row = _row(name, stamp, value) if value else None
                 if value:
                     failed = ["$ " + " ".join(fix["failed"].split()) for fix in value["commands_failed_then_fixed"]]
@@ -200,7 +201,7 @@ def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", writt
             known.add(os.path.dirname(project_dir), [*dict.fromkeys(map(known.key_of, about))])
         except OSError:
             pass  # nothing can be written here
-    return rows
+    return rows[::-1]
 
 
 def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:

@@ -33,14 +33,14 @@ _INDEX_PATH, _CONVERSATION_PATH, _WORK_PATH = settings.VIEWS
 
 
 def refresh(
-    project_dir: str, seconds: float = settings.LOCK_WAIT_SECONDS, changed: str = "", written: Any = None
+    project_dir: str, seconds: float = settings.LOCK_WAIT_SECONDS, changed: str = "", written: Any = None, by: float = 0
 ) -> bool:
-    """Bring the views up to date, at a Stop for the one episode it `changed`; False when their lock is busy."""
+    """Bring the views up to date, a Stop for the episode it `changed`, others if read `by` then; False when busy."""
     if not has_work(project_dir):
         return True
     with lock(project_dir, seconds, busy="") as is_held:
         if is_held:
-            update(project_dir, threads.load_cache(project_dir), changed, written)
+            update(project_dir, threads.load_cache(project_dir), changed, written, by)
     return is_held
 
 
@@ -52,9 +52,9 @@ def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) 
         return update(project_dir, {})
 
 
-def update(project_dir: str, cached: dict[str, Row], changed: str = "", written: Any = None) -> list[str]:
+def update(project_dir: str, cached: dict[str, Row], changed: str = "", new: Any = None, by: float = 0) -> list[str]:
     """Write what differs, for a caller that holds the lock; the paths that changed. `cached` are rows known before."""
-    rows = threads.load_rows(project_dir, cached, changed, written)
+    rows = threads.load_rows(project_dir, cached, changed, new, by)
     texts = render(project_dir, rows).items()
     paths = [path for path, text in texts if files.write_if_changed(os.path.join(project_dir, path), text)]
     threads.save_cache(project_dir, rows, cached)  # last: a kill before it makes the next run write the rest
