@@ -111,7 +111,7 @@ def health_checks(call: Call) -> Iterator[Check]:
     guard = installs.guard(call, every)
     asked = "last asked %s" % ago(runs["PreToolUse"]) if runs["PreToolUse"] else "not asked yet"
     asked = ", %s (to test it: harness guard test)" % asked if guard.state == installs.ON else ""
-    yield Check("guard", guard.line() + asked, guard.remedy, guard.why[1:])
+    yield Check("guard", guard.line() + asked, guard.remedy)
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check("runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     if sync_summary(call.root):

@@ -111,8 +111,7 @@ class Guard(NamedTuple):
     commands: list[str]
 
     def line(self) -> str:
-        more = ", and %d more" % (len(self.why) - 1) if self.why[1:] else ""
-        return self.state + (": " + self.why[0] + more if self.why else "")
+        return ": ".join(filter(None, (self.state, "; ".join(self.why))))
 
 
 def guard(call: Call, installs: list[Install]) -> Guard:
