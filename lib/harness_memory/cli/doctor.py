@@ -157,23 +157,18 @@ def status(call: Call) -> int:
         "last": last.brief() if last else None,
         "health": [{key: getattr(check, key) for key in ("mark", "topic", "text")} for check in checks],
     }
-    rows = [[each.mark, each.topic, line("; ".join(filter(None, each[1:3])))] for each in checks]
-    return call.answer(facts, [*_page(facts), "", *table(rows)])
-
-
-def _page(facts: Fields) -> list[str]:
-    project, last = facts["project"], facts["last"]
     counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "open_threads")]
-    now = ["%s %s since %s" % (each["id"], each["status"], local(each["started"])) for each in facts["live"]]
-    parts = [local(last["started"]), last["id"], last["status"], last["branch"]] if last else []
-    shown_items = [text for item in facts["in_progress"] for text in shown(item, most=3)]
-    rows = {
-        "Project": project["name"] + (" (on %s)" % project["branch"] if project["branch"] else ""),
-        "Folder": project["root"],
-        "Memory": facts["memory"],
-        "": ", ".join(counts) if os.path.isdir(facts["memory"]) else "nothing yet: it begins with the next session",
+    now = ["%(id)s %(status)s since " % each + local(each["started"]) for each in facts["live"]]
+    steps = [text for item in facts["in_progress"] for text in shown(item, most=3)]
+    ended = [local(last.started), last.id, last.state, last.branch] if last else []
+    about = {
+        "Project": project.name + (" (on %s)" % project.branch if project.branch else ""),
+        "Folder": project.root,
+        "Memory": project.dir,
+        "": ", ".join(counts) if os.path.isdir(project.dir) else "nothing yet: it begins with the next session",
         "Now": some(now, _SHOWN) or "no session is running here",
-        "In progress": some(shown_items, 3 * _SHOWN) or None,
-        "Last session": [*filter(None, [" · ".join(filter(None, parts)), last["headline"]])] if last else None,
+        "In progress": some(steps, 3 * _SHOWN) or None,
+        "Last session": [*filter(None, [" · ".join(filter(None, ended)), last.headline])] if last else None,
     }
-    return page(rows)
+    health = [[each.mark, each.topic, line("; ".join(filter(None, each[1:3])))] for each in checks]
+    return call.answer(facts, [*page(about), "", *table(health)])
