@@ -133,15 +133,11 @@ def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
         return {**hit.row, "name": project_name(hit.row["project"] or ""), "shown": shown}
 
     none = "No match here; try --all-projects." if is_wide is False else "No match."
-    after = ["", "%s. %s" % (count(len(hits), "hit"), "\n".join(_advice(call, hits)))] if hits else []
+    verb = "restore" if any(hit.row["kind"] == ARCHIVED for hit in hits) else "show"
+    after = ["", "%s. Read one: harness memory %s ID" % (count(len(hits), "hit"), verb)] * bool(hits)
+    for id in sorted({hit.row["project"] for hit in hits[: call.limit]} - {None, call.project.id}):
+        path = identity.known(os.path.join(call.root, id), "paths")[-1]
+        after.append("In %s: harness memory show ID --project %s" % (project_name(id), invocation.quote(path)))
     head = "PROJECT=name " * bool(is_wide) + "WHERE=id DAY TEXT=shown"
     call.listing(head, hits, none, row, after)
     return 2 if call.damaged else 0 if hits else 1
-
-
-def _advice(call: Call, hits: list[Hit]) -> Iterator[str]:
-    """How to read one of them; a session of another project is read there."""
-    yield "Read one: harness memory %s ID" % ("restore" if hits[0].row["kind"] == ARCHIVED else "show")
-    for id in sorted({hit.row["project"] for hit in hits[: call.limit]} - {None, call.project.id}):
-        path = identity.known(os.path.join(call.root, id), "paths")[-1]
-        yield "In %s: harness memory show ID --project %s" % (project_name(id), invocation.quote(path))
