@@ -70,7 +70,9 @@ def find_python() -> str:
 
 
 def _install(target: Installation, wanted: settingsfile.Entries, python: str, args: argparse.Namespace) -> int:
-    after, link, earlier = target.installed(wanted), installation.place_on_path(ROOT, os.environ), _transcripts()
+    after, link = target.installed(wanted), installation.place_on_path(ROOT, os.environ)
+    transcripts = Path(files.config_dir(os.environ), "projects").glob("*/*.jsonl")
+    earlier = len([path for path in transcripts if not path.name.startswith("agent-")])
     is_linked = not link or os.path.lexists(link)
     if args.dry_run:
         lines = ["Would add the skill %s" % path for path in target.skills(python) if not os.path.lexists(path)]
@@ -127,12 +129,6 @@ def _notes(scope: str, document: settingsfile.Document, edited: list[str]) -> It
     yield from ("%s has your changes and stays as it is" % path for path in edited)
     if settingsfile.STATUS_LINE not in document:
         yield "you have no status line; --statusline shows sessions and open work there"
-
-
-def _transcripts() -> int:
-    """How many sessions Claude Code has transcripts of."""
-    projects = Path(files.config_dir(os.environ), "projects")
-    return len([path for path in projects.glob("*/*.jsonl") if not path.name.startswith("agent-")])
 
 
 def _remembered(store: str) -> str:
