@@ -75,8 +75,8 @@ PACKAGES = {
     "inject": 511,
     "guard": 3731,
     "hook": 960,
-    "cli": 2846,
-    "setup": 713,
+    "cli": 2836,
+    "setup": 709,
 }
 FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
 LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}
