@@ -36,13 +36,10 @@ _SEAL_BYTES = len(_HASH_KEY) + 64 + len(b'"}')
 _SPEC = {"ts": "text", "event": "text", "seq": "count", "prev": "text", "hash": "text"}
 _CHARS = {"tool": 300, "command": 500, "path": 1000, "reason": 300, "session": 300, "rule": 300}
 _OURS = {*_CHARS, "ts", "event", "command_chars", "seq", "prev", "torn", "hash"}
-_LINE_MAX_BYTES = 64 * 1024  # none of ours comes near it
 REMEDY = "Trust only the events before it, compare with a backup, and leave the file as it is"
 
 
-def append(
-    project_dir: str, fields: dict[str, Any], now: float, wait_seconds: float = settings.LOCK_WAIT_SECONDS
-) -> str:
+def append(project_dir: str, fields: dict[str, Any], now: float, wait: float = settings.LOCK_WAIT_SECONDS) -> str:
     """Record an event, on disk for good when this returns its hash. OSError: it may not be recorded."""
     ts = clock.iso(now)
     event: dict[str, Any] = {"ts": ts, "event": fields["event"]}
@@ -59,7 +56,7 @@ def append(
         event[key] = value if isinstance(value, (bool, int)) else brief_of(value, _CHARS["reason"])
     top = os.path.join(project_dir, settings.SECURITY_DIR)
     month = os.path.join(top, machine.own_id(os.path.dirname(project_dir)), ts[:4], ts[5:7], "audit.jsonl")
-    with lock(project_dir, wait_seconds):
+    with lock(project_dir, wait):
         seq, prev = _end(project_dir)
         body = jsontext.compact({**event, "seq": seq + 1, "prev": prev}).encode("utf-8", "replace")
         digest = hexdigest(body)
@@ -69,9 +66,9 @@ def append(
     return digest
 
 
-def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> Lock:
+def lock(project_dir: str, wait: float = settings.LOCK_WAIT_SECONDS) -> Lock:
     path = os.path.join(project_dir, settings.SECURITY_DIR, "audit.lock")
-    return Lock(path, wait_seconds, "another process holds the lock of the audit trail")
+    return Lock(path, wait, "another process holds the lock of the audit trail")
 
 
 def next_head(project_dir: str, before: str) -> str:
@@ -118,7 +115,7 @@ def lines(project_dir: str, name: str = "") -> Iterator[tuple[str, int, bytes]]:
     """File, number and bytes of every line of a chain; the last one may be without its end."""
     for path in paths(project_dir, name):
         with os.fdopen(files.open_plain(path), "rb") as file:
-            for number, line in enumerate(iter(lambda: file.readline(_LINE_MAX_BYTES), b""), 1):
+            for number, line in enumerate(file, 1):
                 yield path, number, line
 
 
