@@ -144,7 +144,7 @@ def running(project: Project, own_id: str) -> Part:
 def decisions(project: Project, own_ids: set[str], elsewhere: str) -> Part:
     """What the last sessions decided and surely learned, unless it stands `elsewhere` or a person judged it."""
     part = Part("decisions", "Decided or learned lately", [], os.path.join(project.dir, settings.INDEX_FILE))
-    for name, _ in _menu_entries(part.source)[:5]:
+    for name, _ in _menu_entries(part.source, 8 << 10)[:5]:
         day, id = day_and_id(name)
         value = (files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None) or {}
         items = [*value.get("decisions", ()), *value.get("learnings", ())[: value.get("sure", 1)]]
@@ -239,12 +239,12 @@ def _shown(text: str) -> str:
     return cut(neutral.line(indent + passage(text.lstrip(" "), limit)), limit)
 
 
-def _menu_entries(path: str) -> list[tuple[str, str]]:
+def _menu_entries(path: str, size: int = 64 << 10) -> list[tuple[str, str]]:
     """(episode's file name, text) of the newest entries of INDEX.md."""
     try:
-        text = files.read_part(path, 64 << 10).decode("utf-8", "replace")
+        text = files.read_part(path, size).decode("utf-8", "replace")
     except OSError:
         return []
     head = "- `%s/" % settings.EPISODES_DIR
-    lines = [line for line in text.split("\n")[:-1] if line.startswith(head)][:100]
+    lines = [line for line in text.split("\n", 110)[:-1] if line.startswith(head)][:100]
     return [(name, rest) for name, _, rest in [line[len(head) :].partition("` - ") for line in lines]]

@@ -33,7 +33,7 @@ SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": 
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
 _FORMAT, _HEAD_BYTES, _CHUNKS_MAX = 10, 12, 24  # the second is a chunk's hash and length
-TASKS, RULES, KEYS = 8, 11, 12  # places in a row; the last two wait for review
+TASKS, RULES, KEYS, COLUMNS = 8, 11, 12, 14  # places in a row: rules and keys wait for review; how many there are
 
 
 class Row(tuple):  # type: ignore[type-arg]
@@ -41,7 +41,7 @@ class Row(tuple):  # type: ignore[type-arg]
 
     # Mostly bytes, and read in C: to decode or assign every value would cost a Stop more than all its other work.
     __slots__ = ()
-    _columns = (*(property(lambda row, at=at: row[at]) for at in range(14)),)  # type: ignore[misc]
+    _columns = (*(property(lambda row, at=at: row[at]) for at in range(COLUMNS)),)  # type: ignore[misc]
     name, id, ended, status, title, text, stamp = _columns[:7]
     own_title, tasks, closes, steps, rules, keys, line = _columns[7:]
     last_activity = finished = ended  # of the thread of this session alone, if it is closed
@@ -177,31 +177,30 @@ def save_cache(project_dir: str, rows: list[Row], cached: dict[str, Row]) -> Non
 
 def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", new: Any = None, by: float = 0) -> list[Row]:
     """The row of each readable episode, oldest first; what is not read `by` then waits. See also `views.refresh`."""
-    rows, about = [], []
-    for name in reversed(files.names(os.path.join(project_dir, settings.EPISODES_DIR))):
-        row = cached.get(name)
-        if row is None and not is_episode_name(name):
+    names, rows, about = files.names(os.path.join(project_dir, settings.EPISODES_DIR)), dict(cached), []
+    due = [name for name in reversed(names) if changed in ("", name) or name not in rows]
+    for name in filter(is_episode_name, due):
+        row = rows.pop(name, None)
+        try:
+            info = os.lstat(episode.path_of(project_dir, name))
+        except FileNotFoundError:
+            continue  # another process has removed it
+        stamp = "%d %d %d" % (info.st_mtime_ns, info.st_size, info.st_ino)
+        is_late = by > 0 and name != changed and time.monotonic() >= by
+        if (row is not None and row.stamp == stamp) or is_late:
+            rows.update({name: row} if row else {})
             continue
-        if row is None or changed in ("", name):
-            try:
-                info = os.lstat(episode.path_of(project_dir, name))
-            except FileNotFoundError:
-                continue  # another process has removed it
-            stamp = "%d %d %d" % (info.st_mtime_ns, info.st_size, info.st_ino)
-            if (row is None or row.stamp != stamp) and (not by or name == changed or time.monotonic() < by):
-                value = (new if name == changed else None) or episode.load(project_dir, name)
-                row = _row(name, stamp, value) if value else None
-                if value:
-                    failed = ["$ " + " ".join(fix["failed"].split()) for fix in value["commands_failed_then_fixed"]]
-                    about += [*failed, *value["files_changed"]]
-        if row:
-            rows.append(row)
+        value = (new if name == changed else None) or episode.load(project_dir, name)
+        if value:
+            rows[name] = _row(name, stamp, value)
+            failed = ["$ " + " ".join(fix["failed"].split()) for fix in value["commands_failed_then_fixed"]]
+            about += [*failed, *value["files_changed"]]
     if about:
         try:
             known.add(os.path.dirname(project_dir), [*dict.fromkeys(map(known.key_of, about))])
         except OSError:
             pass  # nothing can be written here
-    return rows[::-1]
+    return [rows[name] for name in names if name in rows]
 
 
 def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:

@@ -86,7 +86,8 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     """The text of each task that the episodes change, and of each view, by path."""
     texts: dict[str, bytes] = {}
     tasks: list[Task] = []
-    if any(row[threads.TASKS] for row in rows) or files.exists(os.path.join(project_dir, _TASKS_PATH)):
+    columns = [*zip(*rows)] or [()] * threads.COLUMNS  # searched in C: a Stop has hundreds of rows
+    if any(columns[threads.TASKS]) or files.exists(os.path.join(project_dir, _TASKS_PATH)):
         from .tasks import load
 
         for path, task in load(project_dir, rows).items():
@@ -94,12 +95,12 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
             if task.fields != task.stored:
                 texts[os.path.relpath(path, project_dir)] = _encoded(task.fields)
     path = os.path.join(settings.STATE_DIR, settings.REVIEW_FILE)
-    if any(row[threads.RULES] or row[threads.KEYS] for row in rows) or files.exists(os.path.join(project_dir, path)):
+    if any(columns[threads.RULES] + columns[threads.KEYS]) or files.exists(os.path.join(project_dir, path)):
         from . import review
 
         texts[path] = review.render(project_dir, rows)
     chains = threads.chained(project_dir, rows)
-    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row[-1] for row in rows[: -VIEW_ROWS - 1 : -1]], b""])
+    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *columns[-1][: -VIEW_ROWS - 1 : -1], b""])
     last = jsontext.loads(chains[0].text) if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
