@@ -21,7 +21,7 @@ _ALNUM = frozenset(_LETTERS)
 # What no token contains becomes a blank; `/` too, or every path would be a word.
 _SPLIT = bytes([code if code in _LETTERS.encode() + b"-_.~+" else 32 for code in range(256)])
 _PARTS = bytes.maketrans(b"-_.", b"   ")
-_HEX = b"0123456789abcdef-."
+_HEX = b"0123456789abcdefABCDEF-."
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`

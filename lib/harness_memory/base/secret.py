@@ -47,8 +47,7 @@ def places(text: str, rows: Iterable[tuple[str, str, str]]) -> Iterator[Span]:
                 continue
             secret = text[first:last]
             is_harmless = secret.replace("_", "").isalpha() and secret.islower() and (len(secret) < 7 or "_" in secret)
-            is_user = text[max(0, first - 80) : first].rpartition("/")[2] == secret + ":"
-            is_harmless = is_harmless or is_user or stands_in(secret)
+            is_harmless = is_harmless or text.endswith("/%s:" % secret, 0, first) or stands_in(secret)  # as the user
             if kind == "cookie":  # `sid=abcdef123456` opens something, `theme=dark` does not
                 values = [part.partition("=")[2] for part in secret.split(";") if " " not in part.strip()]
                 is_harmless = not any(len(value) >= 10 and _digits(value) > 1 for value in values)
@@ -205,13 +204,14 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     if piece.endswith(":") and rest[:1] == "\n" and " " not in below.strip():
         piece += "\n\n" + below
     piece = piece if piece.isascii() else "".join([c if c.isascii() else ":" for c in piece])  # `é` is such a sign
-    is_near, end = True, 0
+    is_near, is_first, is_told, end = True, True, True, 0
     call, opened, argument = piece.partition('("')
     is_default = call.endswith(("env", ".get"))
     if opened and " " not in call and TABLES["telling"].isdisjoint(_words(call)):  # the argument of a call
         at, piece = at + len(call) + 1, '"' + argument
     piece = piece.replace('("', ' "')
-    is_first = is_told = "user" in text[max(0, at - 40) : at].lower() or not name.lower().endswith("pass")  # a verb
+    if name.lower().endswith("pass") and not name.isupper() and "user" not in text[max(0, at - 40) : at].lower():
+        return None  # a verb
     for word in piece.split(None, 7)[:7]:
         if word.partition(":")[0].lower() in TABLES["telling"] and ":" in word:  # the name of its own value
             break
@@ -298,23 +298,23 @@ def stands_in(value: str) -> bool:
     is_variable = value[:1] in ("$", "%") and (value.endswith("%") or value[1:2] in "{([" or bare.isidentifier())
     if len(set(value)) <= 2 or is_variable or value.startswith((MARK, *TABLES["references"])):
         return True
-    bare = value.lstrip("^~#").replace(".", "")
+    bare = value.lstrip("^~#").replace(".", "").replace(":", "")  # `8080:80`
     is_version = bare != value and (bare.isdigit() or (len(value) < 10 and value[0] in "^~#"))  # or a colour
     if is_version or any(sign in value[:_CODE_MAX_CHARS] for sign in TABLES["masks"]):
         return True
     digits = _digits(value)
     is_chosen = digits > (1 if any(c in "!@#^*?" for c in value) else 3)  # `admin2024`: a word and a year
     words = [] if is_chosen else _words(value)
-    is_name = not TABLES["telling"].isdisjoint(words)  # of a secret, not one
-    is_name = is_name or (digits < 2 and any(word in value.lower() for word in ("pass", "pwd", "secret")))
-    return is_name or (bool(words) and TABLES["vocabulary"].issuperset(words))
+    if not TABLES["telling"].isdisjoint(words) or (words and TABLES["vocabulary"].issuperset(words)):
+        return True  # the name of a secret, not one
+    return digits < 2 and any(word in value.lower() for word in ("pass", "pwd", "secret"))
 
 
 def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     """Whether the value assigned to a secret's name is one; `strict` marks environment, option and query."""
     chosen = kind in ("password", "secret")  # by a person: it may be an ordinary word, which tokens never are
     foreign = sum(c > "\x7f" for c in value[:_CODE_MAX_CHARS])
-    if foreign * 2 > len(value) or (foreign and " " in value):
+    if foreign * 2 > len(value) or (foreign and len(value.split()) > 1):
         return False  # a word or a sentence in some language
     if len(value) > _CODE_MAX_CHARS:
         return not quoted or " " not in value[:_CODE_MAX_CHARS]
@@ -353,7 +353,7 @@ def _is_code(value: str) -> bool:
     if call:
         return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
     head, index, _ = value.partition("[")
-    parts = head.split(".")
+    parts = [] if _surprises(head) * 5 >= len(head) * 2 > 14 else head.split(".")  # `W4lnut21.K`
     is_telling = not TABLES["telling"].isdisjoint(_words(value)) or not any(_is_unusual(part, False) for part in parts)
     return (bool(index) or (len(parts) > 1 and is_telling)) and all(part.isidentifier() for part in parts)
 

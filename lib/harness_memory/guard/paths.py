@@ -230,10 +230,10 @@ def own_rule(path: str, access: str, scope: Scope) -> str:
 def _other_memory(path: str, scope: Scope) -> str:
     """Another project's folder of the store: one that has sessions, and is not this project's. Or all of them."""
     for root in scope.root:
-        if path == root:
-            return "self.other-memory"
+        path = path.replace(root + "/archive", root, 1)  # where each project has a folder too
         name, below, _ = path[len(root) + 1 :].partition("/") if path.startswith(root + "/") else ("", "", "")
-        if not (GLOBS | {UNKNOWN}).isdisjoint(name) and (below or matches(name, "any-0123456789ab")):
+        is_any = not (GLOBS | {UNKNOWN}).isdisjoint(name) and (below or matches(name, "any-0123456789ab"))
+        if is_any or path in (root, root + "/view.html"):
             return "self.other-memory"
         if name[-13:-12] == "-" and len(name) > 13:
             if scope.memory is None:
