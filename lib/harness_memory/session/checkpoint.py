@@ -67,8 +67,7 @@ def normalize(value: object) -> dict[str, Any] | None:
 def _items(value: object) -> list[str]:
     if isinstance(value, str):
         value = [part.strip().lstrip("-*• ").strip() for part in value.split("\n")]
-    if not isinstance(value, (list, tuple)):
-        return []
+    value = value if isinstance(value, (list, tuple)) else ()
     items = [brief(_text(item), settings.ITEM_CHARS) for item in value[: settings.REMAINS_ITEMS * 4]]
     return [item for item in items if item.lower().rstrip(".") not in _NOTHING][: settings.FILES_IN_EPISODE]
 
@@ -112,12 +111,13 @@ def is_tracked(path: str) -> bool:
     """Whether a file is in the index of its repository, which others may have written; also when that is not known."""
     try:
         repo = git.find(os.path.dirname(path))[1]
-        data = files.read(os.path.join(repo.git_dir, "index"), _INDEX_MAX_BYTES) if repo else b""
+        paths = [os.path.join(repo.git_dir, name) for name in files.names(repo.git_dir)] if repo else []
+        paths = [each for each in paths if "index" in os.path.basename(each)]  # or `sharedindex.…` beside it
+        data = b"".join([files.read(each, _INDEX_MAX_BYTES) or b"" for each in paths])
     except OSError:
         return True
-    if not repo or not data:
-        return False
-    name = os.path.relpath(os.path.realpath(path), repo.root).replace(os.sep, "/").encode("utf-8", "surrogateescape")
+    root = repo.root if repo else path  # without a repository there are no data
+    name = os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/").encode("utf-8", "surrogateescape")
     # Version 4 leaves out what a name has in common with the one before it.
     return (name if data[7:8] != b"\4" else b"-checkpoint") in data
 
