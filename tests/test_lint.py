@@ -91,7 +91,7 @@ def test_compact_keeps_every_fact_once_and_archives_every_original(shelf: notebo
     assert lint.compact(shelf, NOW) == ({}, [])
 
 
-def test_compact_names_what_it_leaves_to_decide_and_where_originals_are(world: World) -> None:
+def test_compact_says_where_originals_are_and_leaves_what_takes_a_mind(world: World) -> None:
     facts = ("Sessions last 10 minutes at most", "Sessions last 20 minutes at most")
     world.memory("note", "add", "First", facts[0], "The cart holds nine parcels")
     world.memory("note", "add", "Second", *facts)
@@ -100,10 +100,10 @@ def test_compact_names_what_it_leaves_to_decide_and_where_originals_are(world: W
     shown = world.memory("compact").stdout
     for folder in (world.project.name, "user"):
         assert "~/.claude/memory/%s/archive/notes" % folder in shown
-    again = world.json("compact", code=1)
-    assert again["changes"] == []
-    assert {finding["kind"] for finding in again["needs_a_mind"]} == {"contradiction", "duplicate"}
-    for finding in again["needs_a_mind"]:
+    assert world.json("compact")["changes"] == []
+    left = world.json("lint", code=1)["findings"]
+    assert {finding["kind"] for finding in left} == {"contradiction", "duplicate"}
+    for finding in left:
         line = Path(finding["file"]).read_text("utf-8").split("\n")[finding["line"] - 1]
         assert line.startswith("- ")
         assert line[2:] in finding["what"]

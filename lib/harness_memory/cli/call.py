@@ -23,7 +23,8 @@ from . import output
 from .output import Fields, Refusal
 
 Item = TypeVar("Item")
-_LISTED = _RECENT = 20
+_LISTED = 20
+_RECENT = 200  # sessions that are read to find the last one: as many as retention keeps
 
 
 class Call(argparse.Namespace):
@@ -142,10 +143,7 @@ class Call(argparse.Namespace):
     @property
     def last(self) -> Record | None:
         """The session that worked last. Inside Claude Code the present session is never the one that is meant."""
-        every = self.records
-        # Of many sessions only those are read that began or were written last: a resumed one began long ago.
-        written = sorted(every, key=lambda record: max(map(files.modified, record.paths.values()), default=0.0))
-        recent = {*every[:_RECENT], *written[-_RECENT:]}
+        recent = self.records[:_RECENT]
         others = [record for record in recent if not self.caller or record.claude_id != self.caller]
         return max(others, key=lambda record: (record.seen, record.started), default=None)
 

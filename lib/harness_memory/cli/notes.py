@@ -18,7 +18,6 @@ from .call import Call, is_in_session
 from .output import Fields, Refusal, complain, count, findings, has_input, short
 
 _RULE = ("enforce", *notes.PATTERNS)
-_UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
 
 
 def list_notes(call: Call) -> int:
@@ -233,7 +232,4 @@ def compact(call: Call) -> int:
     rows = ["  %(note)s %(what)s" % change for change in changes] or ["The notes are compact."]
     folders = ", ".join(dict.fromkeys(short(os.path.dirname(path)) for path in archived))
     rows += ["%s kept in %s" % (count(len(archived), "original"), folders)] if archived else []
-    undecided = [each for each in lint.check(call.shelves, call.project.root, call.now) if each.kind in _UNDECIDED]
-    rows += ["", "To decide:", *findings(undecided, call.root)] if undecided else []
-    value = {"changes": changes, "archived": archived, "needs_a_mind": [each._asdict() for each in undecided]}
-    return call.answer(value, rows, 1 if undecided else 0)
+    return call.answer({"changes": changes, "archived": archived}, rows)

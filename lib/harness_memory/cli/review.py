@@ -10,7 +10,7 @@ from ..base.text import brief
 from ..inject.injection import load_receipt
 from ..memory import briefing, merge, ratings, review, views
 from ..memory.review import Item
-from ..notes import binding, lint, shelf
+from ..notes import binding, shelf
 from ..session import sessions
 from . import notes
 from .call import Call, one
@@ -18,7 +18,6 @@ from .output import WIDE, Fields, Refusal, columns, count, page, short
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
-_USES = ("read", "edited", "named")
 
 
 def _episodes(call: Call) -> list[Fields]:
@@ -70,31 +69,28 @@ def settle(call: Call) -> int:
 
 def standing(call: Call) -> list[Fields]:
     """What became of each rule: notes that bind, and the user's feedback."""
-    # (a note's ref, or the slug that the trail knows; what happened; when)
+    # (a note's ref, or its rule in the trail; what happened; when)
     said = [(event.get("note"), event["event"], event["at"]) for event in review.load(call.dir)]
-    for event in trail.events(call.dir):
-        if str(event.get("rule")).startswith("note."):
-            said.append((event["rule"][len("note.") :], str(event.get("decision")), event["ts"]))
-    receipts = map(load_receipt, sessions.all_directories(call.dir))
-    items = [item for receipt in receipts for item in receipt.items if item["kind"] != "index"]  # in every start
-    said += [(item["item"], "reminded", item.get("at", "")) for item in items]
-    left = review.items(_episodes(call))
-    stated = [(item.day, {*lint.content(item.text)}) for item in left if item.kind == "rule" and not item.doubt]
-    held = []
+    said += [(event.get("rule"), event.get("decision"), event["ts"]) for event in trail.events(call.dir)]
+    for receipt in map(load_receipt, sessions.all_directories(call.dir)):
+        # The index is in every start.
+        said += [(item["item"], "reminded", item.get("at", "")) for item in receipt.items if item["kind"] != "index"]
+    stated = [item for item in review.items(_episodes(call)) if item.kind == "rule" and not item.doubt]
+    rules = []
     for note in [note for note in shelf.read_all(call.shelves) if binding.firmness(note) or note.type == "feedback"]:
-        events = [(kind, at) for name, kind, at in said if name in (note.ref, note.slug)]
+        firm, facts = binding.firmness(note), [fact.text for fact in note.facts]
+        events = [(kind, at) for name, kind, at in said if name in (note.ref, "note." + note.slug)]
         kinds = [kind for kind, _ in events]
-        facts = [{*lint.content(fact.text)} for fact in note.facts]
-        later = [rule for rule in stated if rule[0] > note.day and rule[1]]
-        again = [day for day, words in later if any(len(words & each) >= 0.6 * len(words) for each in facts)]
-        value: Fields = {"note": note.ref, "binds": binding.firmness(note) or "-"}
-        value["last"] = max([at[:10] for kind, at in events if kind != review.ACCEPTED] or [""])
-        is_firm = value["binds"] in settings.ENFORCE[1:]  # else a step that was not done is only mentioned
-        stops = ["deny", "ask", *["required"] * is_firm]
-        value.update(followed=kinds.count("followed"), stopped=sum(map(kinds.count, stops)))
-        value.update(overridden=kinds.count("log"), recurred=len(again), rule=note.description, again=again)
-        held.append(value)
-    return held
+        stops = ["deny", "ask"]
+        if firm in settings.ENFORCE[1:]:  # else a step that was not done is only mentioned
+            stops.append("required")
+        again = [item.day for item in stated if item.day > note.day and item.is_said(facts)]
+        rule: Fields = {"note": note.ref, "binds": firm or "-"}
+        rule["last"] = max([at[:10] for kind, at in events if kind != review.ACCEPTED], default="")
+        rule.update(followed=kinds.count("followed"), stopped=sum(map(kinds.count, stops)))
+        rule.update(overridden=kinds.count("log"), recurred=len(again), rule=note.description, again=again)
+        rules.append(rule)
+    return rules
 
 
 def rules(call: Call) -> int:
@@ -117,9 +113,9 @@ def stats(call: Call) -> int:
     tokens = [sum(int(entry.get("tokens") or 0) for entry in each.log) for each in receipts]
     kinds: dict[str, dict[str, int]] = {}
     for item in [item for each in receipts for item in each.items if not item.get("held")]:
-        share = kinds.setdefault(item["kind"], dict.fromkeys(("injected", "used", *_USES), 0))
-        for key in ("injected", *["used", item["used"]] * bool(item["used"])):
-            share[key] += 1
+        share = kinds.setdefault(item["kind"], {"injected": 0, "used": 0})
+        share["injected"] += 1
+        share["used"] += bool(item["used"])
     held = [] if call.all_projects else standing(call)
     sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
     value: Fields = {"sessions": len(receipts), "tokens_mean": round(mean(tokens or [0])), "kinds": kinds}
