@@ -17,6 +17,7 @@ from ..memory import sync as syncing
 from ..notes import shelf as notebook
 from ..recall import cache
 from ..session import episode, sessions
+from ..setup.settingsfile import GUARD_EVENT
 from . import installs
 from .call import Call
 from .output import Fields, ago, count, findings, line, local, page, short, some, table
@@ -103,20 +104,20 @@ def health_checks(call: Call) -> Iterator[Check]:
         text = "installed twice, as a plugin and in %s; the plugin's hooks stand back" % short(here[0].path)
         remedy = "keep one: claude plugin uninstall harness-memory, or python3 install.py --uninstall"
         yield Check("install", text, remedy)
-    if not every and installs.have_run_lately(call.root):
+    if not every and call.now - max(runs.values()) < installs.RECENT_SECONDS:
         yield Check("install", "in no settings file, but hooks have run: probably as a plugin")
     elif not every:
         text = "not installed: no settings file here holds our hooks"
         yield Check("install", text, installs.INSTALL, is_fatal=True)
     guard = installs.guard(call, every)
-    asked = "last asked %s" % ago(runs["PreToolUse"]) if runs["PreToolUse"] else "not asked yet"
-    asked = ", %s (to test it: harness guard test)" % asked if guard.state == installs.ON else ""
-    yield Check("guard", guard.line() + asked, guard.remedy)
+    asked = "last asked %s" % ago(runs[GUARD_EVENT]) if runs[GUARD_EVENT] else "not asked yet"
+    how = ", %s (to test it: harness guard test)" % asked if guard.commands else ""
+    yield Check("guard", guard.text + how, guard.remedy)
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check("runs", ", ".join(times) or "no hook has run yet: start claude in a project")
-    if sync_summary(call.root):
+    if text := sync_summary(call.root):
         is_well = syncing.configuration(call.root)["last"].get("is_well", True)
-        yield Check("sync", sync_summary(call.root), "" if is_well else "run: harness memory sync")
+        yield Check("sync", text, "" if is_well else "run: harness memory sync")
 
 
 def rebuild(call: Call) -> int:
@@ -145,7 +146,6 @@ def verify(call: Call) -> int:
 
 def status(call: Call) -> int:
     project, last, checks = call.project, call.last, [*health_checks(call)]
-    running = {sessions.safe_id(marker["claude_session"])[:8] for marker in sessions.live_markers(project.dir)}
     facts: Fields = {
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
         "memory": project.dir,
@@ -153,22 +153,25 @@ def status(call: Call) -> int:
         "episodes": len(episode.names(project.dir)),
         "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
         "in_progress": open_items(project.dir),
-        "live": [record.brief() for record in call.records if record.id[:8] in running],
+        "live": [each.brief() for each in call.records if sessions.read_marker(project.dir, each.claude_id)],
         "last": last.brief() if last else None,
-        "health": [{key: getattr(check, key) for key in ("mark", "topic", "text")} for check in checks],
+        "health": [{"mark": check.mark, "topic": check.topic, "text": check.text} for check in checks],
     }
-    counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "open_threads")]
-    now = ["%(id)s %(status)s since " % each + local(each["started"]) for each in facts["live"]]
+    counts = [count(facts["sessions"], "session"), count(facts["open_threads"], "open thread")]
     steps = [text for item in facts["in_progress"] for text in shown(item, most=3)]
-    ended = [local(last.started), last.id, last.state, last.branch] if last else []
     about = {
-        "Project": project.name + (" (on %s)" % project.branch if project.branch else ""),
+        "Project": " on ".join(filter(None, [project.name, project.branch])),
         "Folder": project.root,
         "Memory": project.dir,
         "": ", ".join(counts) if os.path.isdir(project.dir) else "nothing yet: it begins with the next session",
-        "Now": some(now, _SHOWN) or "no session is running here",
-        "In progress": some(steps, 3 * _SHOWN) or None,
-        "Last session": [*filter(None, [" · ".join(filter(None, ended)), last.headline])] if last else None,
+        "Now": [_line_of(each) for each in facts["live"]] or "no session is running here",
+        "In progress": some([text for item in facts["in_progress"] for text in shown(item, most=3)], 3 * _SHOWN)
+        or None,
+        "Last session": [_line_of(facts["last"]), last.headline] if last else None,
     }
     health = [[each.mark, each.topic, line("; ".join(filter(None, each[1:3])))] for each in checks]
     return call.answer(facts, [*page(about), "", *table(health)])
+
+
+def _line_of(session: Fields) -> str:
+    return "%s %s since %s" % (session["id"], session["status"], local(session["started"]))

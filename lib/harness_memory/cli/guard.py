@@ -43,8 +43,7 @@ def check(call: Call) -> int:
 def test(call: Call) -> int:
     guard = installs.guard(call, installs.find(call))
     if not guard.commands:
-        why = "the guard cannot be tested: it is %s, and no settings file here has its hook. To add it, %s --guard"
-        raise Refusal(why % (guard.line(), installs.INSTALL))
+        raise Refusal("the guard cannot be tested: it is %s. To add it, %s --guard" % (guard.text, installs.INSTALL))
     trials = [each for command in guard.commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
     failed = [trial.problem for trial in trials if trial.problem]
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import time
-from typing import Iterator, NamedTuple
+from typing import Iterator, NamedTuple, Sequence
 
 from .. import __version__
 from ..base import files, invocation, settings
@@ -18,7 +17,6 @@ from .output import Fields, Refusal, short
 
 RECENT_SECONDS = 7 * 86400
 INSTALL = "run: " + invocation.script_command(invocation.tree(), "install.py", sys.executable, windows=os.name == "nt")
-ON, OFF, DEGRADED = "on", "off", "DEGRADED"
 _PLUGIN = "harness-memory@"  # and the name of the marketplace: a key of the client's `enabledPlugins`
 
 
@@ -103,38 +101,33 @@ def _plugin(key: str) -> Install:
 
 
 class Guard(NamedTuple):
-    """Whether the guard is on, what is wrong with it, and what to do: "" also where the user left it out."""
+    """Whether the guard is on, what to do, "" also where the user left it out, and the commands that run it."""
 
-    state: str
-    why: list[str]
-    remedy: str
-    commands: list[str]
-
-    def line(self) -> str:
-        return ": ".join(filter(None, (self.state, "; ".join(self.why))))
+    text: str
+    remedy: str = ""
+    commands: Sequence[str] = ()
 
 
 def guard(call: Call, installs: list[Install]) -> Guard:
-    """The guard's state in a session that starts here."""
-    problems, remedy = policy.load(call.root, call.directory).problems, INSTALL + " --guard"
+    """The guard in a session that starts here."""
     hooks = [(each, hook) for each in installs if each.is_read_here for hook in each.hooks]
     hooks = [(each, hook) for each, hook in hooks if hook.event == settingsfile.GUARD_EVENT]
     guarded = [(each, hook) for each, hook in hooks if hook.matcher != settingsfile.UNGUARDED]
     commands = [*dict.fromkeys(hook.command for each, hook in guarded if not each.is_disabled)]
-    if commands or (not installs and have_run_lately(call.root)):
+    problems = policy.load(call.root, call.directory).problems
+    if commands and problems:
         mend = "correct or delete the file; the rules in force: harness guard rules"
-        return Guard(DEGRADED, problems, mend, commands) if problems else Guard(ON, [], "", commands)
+        return Guard("DEGRADED: " + "; ".join(problems), mend, commands)
+    if commands:
+        return Guard("on", "", commands)
     if guarded:
-        return Guard(OFF, ["its hook in %s cannot run" % short(each.path) for each, _ in guarded], remedy, [])
-    left_out = ["left out of %s (install.py --guard adds it)" % short(each.path) for each, _ in hooks[:1]]
-    return Guard(OFF, left_out or ["not installed here"], "", [])
+        return Guard("off: its hook in %s cannot run" % short(guarded[0][0].path), INSTALL + " --guard")
+    if hooks:
+        return Guard("off: left out of %s (install.py --guard adds it)" % short(hooks[0][0].path))
+    return Guard("off: no settings file here has its hook")
 
 
 def last_runs(root: str) -> dict[str, float]:
     """When each hook last ran; 0.0 for never."""
     folder = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
     return {event: files.modified(os.path.join(folder, event)) for event, _ in settingsfile.HOOKS}
-
-
-def have_run_lately(root: str) -> bool:
-    return time.time() - max(last_runs(root).values()) < RECENT_SECONDS
