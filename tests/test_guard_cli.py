@@ -113,10 +113,8 @@ def test_check_shows_each_step(world: World) -> None:
 def test_check_judges_other_tools(world: World) -> None:
     key = str(world.home / ".ssh" / "id_rsa")
     facts = judged(world, "--tool", "Read", "--input", json.dumps({"file_path": key}))
-    (step,) = facts["steps"]
-    assert (facts["verdict"], step["call"]) == ("denied", "read " + key)
-    assert step["against"].startswith("path.secret (deny)")
-    assert judged(world, "--tool", "Unheard", "--input", "{}")["steps"] == []
+    assert (facts["verdict"], facts["rule"], facts["about"]) == ("denied", "path.secret", key)
+    assert judged(world, "--tool", "Unheard", "--input", "{}")["verdict"] == "silent"
 
 
 @POSIX
@@ -138,7 +136,7 @@ OWN = {"tiers": {"git.clean": "log", "publish": "deny"}, "rules": [DEPLOY]}
 
 def test_rules_lists_every_rule_with_its_origin(world: World) -> None:
     write_rules(world.root, OWN)
-    path = write_rules(world.repo / ".claude", {"tiers": {"git.force-push-own": "ask"}})
+    write_rules(world.repo / ".claude", {"tiers": {"git.force-push-own": "ask"}})
     result = world.run("guard", "rules", "--json")
     assert result.code == 0
     listed = {rule["id"]: rule for rule in result.json}
@@ -149,13 +147,12 @@ def test_rules_lists_every_rule_with_its_origin(world: World) -> None:
         "deploy": ("ask", "yours"),
         "git.force-push-own": ("ask", "project"),
     }
-    assert os.path.samefile(listed["git.force-push-own"]["from"], str(path))
     assert listed["deploy"]["match"] == DEPLOY["match"]
     rows = [line.split()[:3] for line in world.run("guard", "rules").stdout.splitlines()]
     assert ["deploy", "ask", "yours"] in rows
     assert ["delete.home", "deny", "default"] in rows
     page = world.run("guard", "rules", "git.clean").stdout
-    assert all(text in page for text in ("log", "guard.json", "git clean -n"))
+    assert all(text in page for text in ("log", "yours", "git clean -n"))
     assert (world.run("guard", "rules", "nope").code, judged(world, "make deploy")["rule"]) == (2, "deploy")
 
 
@@ -246,7 +243,7 @@ def test_a_rule_of_a_note_is_checked_listed_and_allowed_once_like_any_other(worl
         hook(world, "npm i left-pad")["permissionDecisionReason"],
     )
     (listed,) = [each for each in world.run("guard", "rules", "--json").json if each["id"] == "note.no-npm"]
-    assert (listed["tier"], listed["from"], listed["match"]) == ("deny", "project/no-npm", ["command: npm install*"])
+    assert (listed["tier"], listed["whose"]) == ("deny", "note")
     code, page = type_into(world, ["guard", "allow-once", "npm i left-pad"], b"yes\n")
     assert (code, "Allowed once" in page) == (0, True), page
     answers = [hook(world, "npm i left-pad").get("permissionDecision") for _ in range(2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, Iterable
+from typing import Any
 
 from ..audit import trail
 from ..base import clock, invocation, settings
@@ -24,7 +24,6 @@ from .output import Fields, Refusal, columns, confirm, cut, line, page, table
 
 _VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
 _STOPPED = ("asks", "denied")
-_WHERE = {"remote": "on another machine", "container": "in a container"}
 _MINUTES = settings.ALLOWANCE_SECONDS // 60
 
 
@@ -32,8 +31,8 @@ def check(call: Call) -> int:
     facts = _facts(_question(call))
     rows = []
     for number, step in enumerate(facts["steps"], 1):
-        (_, shown), *details = [(key, line(text)) for key, text in step.items() if text]
-        rows += [["%3d" % number, shown], *(["", "%s  %s" % detail] for detail in details)]
+        rows.append(["%3d" % number, step["call"]])
+        rows += [["", "%s  %s" % (key, line(text))] for key, text in step.items() if text and key != "call"]
     steps = ["", "Understood as", *table(rows, is_cut=True)] if rows else []
     unread = ["Could not be read: " + cut(line(part), columns() - 20) for part in facts["unread"]]
     lines = [*_verdict_lines(facts), *steps, *unread, *("Problem: " + problem for problem in facts["problems"])]
@@ -118,30 +117,21 @@ def _facts(question: Question) -> Fields:
 
 
 def _steps(question: Question, here: Policy) -> tuple[list[dict[str, str]], list[str]]:
-    """How the call was understood, a call and its details a step, and the parts that could not be read."""
-
-    def against(broken: Iterable[tuple[str, str]]) -> str:
-        tiers = [(rule.rstrip("?"), here.tier(rule.rstrip("?")), about) for rule, about in broken]
-        return ", ".join("%s (%s): %s" % each for each in tiers)
-
+    """How a command was understood, a call and its details a step, and the parts that could not be read."""
     scope, text = question.scope(), question.given.get("command")
-    steps: list[dict[str, str]] = []
     if question.tool not in tools.SHELL_TOOLS or not isinstance(text, str):
-        found = tools.findings(question.tool, question.given, scope, here)
-        for access, word in tools.accesses(question.tool, question.given):
-            broken = [(rule, about) for rule, _, about in found if about == plain(word)]
-            steps.append({"call": "%s %s" % (access, plain(word)), "against": against(broken)})
-        return steps, []
-    trace = expand.trace(text, scope)
-    for call, broken in judge.by_call(trace, scope, here):
-        step = {"call": call.line(), "through": " > ".join(call.via), "runs": _WHERE.get(call.where, call.where)}
-        output = ", ".join("the output of: " + source.line() for source in call.sources())
-        stdin = "the text '%s'" % plain(call.stdin) if isinstance(call.stdin, str) else output
-        redirects = ", ".join("%s %s" % (sign, plain(word)) for sign, word in call.redirections)
-        step.update({"in": plain(call.cwd), "reads": stdin, "redirects": redirects, "against": against(broken)})
+        return [], []
+    trace, steps = expand.trace(text, scope), []
+    for call, against in judge.by_call(trace, scope, here):
+        broken = [(rule.rstrip("?"), here.tier(rule.rstrip("?")), about) for rule, about in against]
+        sources = ", ".join("the output of: " + source.line() for source in call.sources())
+        step = {"call": call.line(), "through": " > ".join([*call.via, *filter(None, [call.where])])}
+        step["in"] = plain(call.cwd)
+        step["reads"] = "the text '%s'" % plain(call.stdin) if isinstance(call.stdin, str) else sources
+        step["redirects"] = ", ".join("%s %s" % (sign, plain(word)) for sign, word in call.redirections)
+        step["against"] = ", ".join("%s (%s): %s" % each for each in broken)
         steps.append(step)
-    unread = [trace.problem] if trace.problem and not steps else [plain(part) for part in trace.unread]
-    return steps, unread
+    return steps, [trace.problem] if trace.problem and not steps else [*map(plain, trace.unread)]
 
 
 def _verdict_lines(facts: Fields) -> list[str]:
@@ -153,23 +143,19 @@ def _verdict_lines(facts: Fields) -> list[str]:
 
 
 def rules(call: Call) -> int:
-    here = Policy()
-    origins: dict[str, tuple[str, str]] = {}
+    here, whose = Policy(), {}
     for path, only_tighten in policy.files(call.root, call.directory):
         before = dict(here.tiers)
         here.take(path, only_tighten=only_tighten)
-        whose = "project" if only_tighten else "yours"
-        origins.update((name, (whose, path)) for name, tier in here.tiers.items() if before.get(name) != tier)
-    matches: Fields = {each["id"]: each["match"] for each in here.custom}
-    noted = [rule for rule in binding.load(call.root, call.dir, call.project.root) if rule["when"]]
-    here.bind(noted)
-    for rule in reversed(noted):  # the firmest of one name last
-        name = "note." + rule["note"].partition("/")[2]
-        origins[name], matches[name] = ("note", rule["note"]), rule["when"]
-    listed = []
+        changed = [name for name, tier in here.tiers.items() if before.get(name) != tier]
+        whose.update(dict.fromkeys(changed, "project" if only_tighten else "yours"))
+    here.bind([rule for rule in binding.load(call.root, call.dir, call.project.root) if rule["when"]])
+    matches = {each["id"]: each["match"] for each in here.custom}
+    listed: list[Fields] = []
     for name in [name for name in (*tiers.RULES, *here.texts) if call.id in (None, name)]:
-        (reason, remedy), (whose, path) = here.text(name), origins.get(name, ("default", ""))
-        rule = {"id": name, "tier": here.tier(name), "whose": whose, "from": path, "reason": reason}
+        reason, remedy = here.text(name)
+        origin = whose.get(name, "note" if name.startswith(policy.NOTE) else "default")
+        rule = {"id": name, "tier": here.tier(name), "whose": origin, "reason": reason}
         listed.append({**rule, "remedy": remedy, "match": matches.get(name)})
     if not listed:
         raise Refusal('unknown rule "%s". All of them: harness guard rules' % call.id)

@@ -59,10 +59,9 @@ def prune(call: Call) -> int:
 
 def archive(call: Call) -> int:
     with archives.lock(call.dir):
-        old, still_open = archives.before(call.dir, call.before, with_open=call.open)
+        old = archives.before(call.dir, call.before)
         made = archives.retire(call.dir, old, archives.WHOLE, time.time())
-    note = "Sessions of open threads stay; --open archives them too." if still_open else None
-    return call.answer({"sessions": len(old), "archives": made, "open": still_open, "note": note})
+    return call.answer({"sessions": len(old), "archives": made})
 
 
 def restore(call: Call) -> int:
