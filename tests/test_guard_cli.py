@@ -113,7 +113,7 @@ def test_check_shows_each_step(world: World) -> None:
 def test_check_judges_other_tools(world: World) -> None:
     key = str(world.home / ".ssh" / "id_rsa")
     facts = judged(world, "--tool", "Read", "--input", json.dumps({"file_path": key}))
-    assert (facts["verdict"], facts["rule"], facts["about"]) == ("denied", "path.secret", key)
+    assert (facts["verdict"], facts["rule"], facts["about"]) == ("denied", "path.secret", "Read " + key)
     assert judged(world, "--tool", "Unheard", "--input", "{}")["verdict"] == "silent"
 
 

@@ -9,6 +9,7 @@ import collections
 import contextlib
 import os
 import time
+from typing import Union
 
 from ..audit import trail
 from ..base import clock, config, files, settings
@@ -30,6 +31,7 @@ _STAYS = {archives.WENT_ON: "it went on here afterwards", archives.FORGOTTEN: "t
 _STOP = "No session for a year, so the clock may be wrong. If not: harness memory prune --older-than 30d"
 _SHOWN = 30
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
+Thing = Union[Record, Note, Archived]  # what can be forgotten
 
 
 def prune(call: Call) -> int:
@@ -98,7 +100,7 @@ def backfill(call: Call) -> int:
     report = {"made": made, "left_alone": dict(sorted(kinds.items()))}
     lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
     if not paths and not made:
-        lines = ["No transcripts in %s." % short(os.path.join(files.config_dir(os.environ), backfills.PROJECTS_DIR))]
+        lines = ["No transcripts in %s." % short(_transcripts())]
     skipped = ["%d %s" % (number, kind) for kind, number in sorted(kinds.items())]
     lines += ["Skipped: %s." % ", ".join(skipped)] if skipped else []
     lines += ["What changed just now may go on: a later run takes it."] if backfills.FRESH in kinds else []
@@ -127,38 +129,22 @@ def forget(call: Call) -> int:
     is_hit = None if call.text is None else forgetting.matcher(call.text)
     tops = [call.dir, notebook.user_shelf(call.root).home, os.path.join(call.root, settings.HEALTH_DIR)]
     with archives.lock(call.dir) if call.yes else contextlib.nullcontext():
-        things: list[Record | Note | Archived] = [call.meant(word) for word in call.words]
+        things: list[Thing] = [call.meant(word) for word in call.words]
         if is_hit:
             things += [each for each in call.archived if forgetting.struck(each, is_hit) != each.files]
         report: dict[str, list[Fields]] = {"notes": [described(each) for each in things if isinstance(each, Note)]}
         report["sessions"] = [each.brief() for each in things if not isinstance(each, Note)]
         report["files"] = [*forgetting.find_text(tops, is_hit)] if is_hit else []
         places, is_any = _places(call, report, is_hit), any(report.values())
-        going = {row["file"] for row in report["notes"] + report["files"]}
-        for note in [note for note in notebook.read_all(call.shelves) if note.path in going]:
-            if note.scope == settings.TEAM_SCOPE:
-                raise Refusal("%s is in the repository. Remove it there: harness memory team unshare NAME" % note.ref)
-            if call.yes and binding.is_looser(note, None) and not is_person():
-                raise Refusal("%s: %s" % (note.ref, binding.PERSON))
+        _refuse_what_stays(call, {row["file"] for row in report["notes"] + report["files"]})
         if call.yes and (is_any or is_hit):
-            event = {"event": "memory_forgotten", "session": call.present, "notes": len(report["notes"])}
-            ids = sorted({each["id"] for each in report["sessions"]})
-            event.update(
-                files=len(report["files"]), sessions=", ".join(ids), reason="forget" + " --text" * bool(is_hit)
-            )
-            try:
-                _carry_out(call, things, is_hit, tops)
-            finally:  # a damaged archive does not keep the rest from being done
-                trail.append(call.dir, event, call.now, settings.LOCK_WAIT_SECONDS)
+            _carry_out(call, things, is_hit, tops)
     left = [*forgetting.holding(tops, is_hit)] if is_hit and call.yes else []
-    security = os.path.join(call.dir, settings.SECURITY_DIR)
-    in_trail = [*forgetting.holding([security], is_hit)] if is_hit else []
-    shown = {kind: some(rows, _SHOWN) for kind, rows in places.items() if rows}
+    in_trail = [*forgetting.holding([os.path.join(call.dir, settings.SECURITY_DIR)], is_hit)] if is_hit else []
     end = "Forgotten." if call.yes else "Nothing was changed. To forget all this: the same again with --yes"
-    lines = [*page(shown), "", end] if is_any else ["Nothing that is remembered here matches."]
-    if call.yes and (report["sessions"] or report["files"]):
-        transcripts = os.path.join(files.config_dir(os.environ), backfills.PROJECTS_DIR)
-        lines.append("Claude Code's own transcripts stay as they are, in %s" % short(transcripts))
+    lines = [*page(places), "", end] if is_any else ["Nothing that is remembered here matches."]
+    if call.yes and is_any:
+        lines.append("Claude Code's own transcripts stay as they are, in %s" % short(_transcripts()))
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
     if call.yes and is_any and files.exists(os.path.join(call.root, settings.VERSIONS_FILE)):
@@ -170,21 +156,20 @@ def forget(call: Call) -> int:
 
 def _places(call: Call, report: dict[str, list[Fields]], is_hit: forgetting.Matcher | None) -> dict[str, list[str]]:
     """What goes, for a person: each session and note by name, each sentence once."""
-    shown = {kind: [*map(_named, rows)] for kind, rows in report.items() if kind != "files"}
-    if not is_hit:
-        return shown
-    titles = {each.owner: ("sessions", _named(each.brief())) for each in call.records}
-    titles.update((note.path, ("notes", note.ref)) for note in notebook.read_all(call.shelves))
+    places = [_named(row) for row in report["notes"] + report["sessions"]]
     said: collections.Counter[str] = collections.Counter()
+    names = {each.owner: _named(each.brief()) for each in call.records if is_hit}
+    names.update((note.path, note.ref) for note in notebook.read_all(call.shelves))
     for row in report["files"]:
         owner = archives.owner(os.path.relpath(row["file"], call.dir).replace(os.sep, "/"))
-        kind, what = titles.get(owner) or titles.get(row["file"]) or ("files", short(row["file"]))
-        whole = " (the whole of it)" * (row["removed"] and kind != "sessions")
-        shown[kind] = [*dict.fromkeys([*shown.get(kind, ()), what + whole])]
-        for text in row["passages"]:
-            sentences = [each for each in forgetting.split(text) if is_hit(each)] or [text]
-            said.update(each.replace("description: ", "").strip(" -*#>") for each in sentences)
-    return {**shown, "sentences": ["%s: %s" % (each, count(number, "place")) for each, number in said.most_common()]}
+        name = names.get(owner) or names.get(row["file"]) or short(row["file"])
+        places.append(name + " (the whole of it)" * (row["removed"] and not owner))
+        for sentence in [each for text in row["passages"] for each in forgetting.split(text)]:
+            if is_hit and is_hit(sentence):
+                said[sentence.replace("description: ", "").strip(" -*#>")] += 1
+    sentences = ["%s: %s" % (each, count(number, "place")) for each, number in said.most_common()]
+    shown = {"goes": [*dict.fromkeys(places)], "sentences": sentences}
+    return {kind: some(rows, _SHOWN) for kind, rows in shown.items() if rows}
 
 
 def _named(row: Fields) -> str:
@@ -192,21 +177,38 @@ def _named(row: Fields) -> str:
     return "  ".join(local(row[key]) for key in what)
 
 
-def _carry_out(
-    call: Call, things: list[Record | Note | Archived], is_hit: forgetting.Matcher | None, tops: list[str]
-) -> None:
+def _refuse_what_stays(call: Call, paths: set[str]) -> None:
+    """A note of the team goes in the repository, and only a person removes one that binds."""
+    for note in [note for note in notebook.read_all(call.shelves) if note.path in paths]:
+        if note.scope == settings.TEAM_SCOPE:
+            raise Refusal("%s is in the repository. Remove it there: harness memory team unshare NAME" % note.ref)
+        if call.yes and binding.is_looser(note, None) and not is_person():
+            raise Refusal("%s: %s" % (note.ref, binding.PERSON))
+
+
+def _transcripts() -> str:
+    return os.path.join(files.config_dir(os.environ), backfills.PROJECTS_DIR)
+
+
+def _carry_out(call: Call, things: list[Thing], is_hit: forgetting.Matcher | None, tops: list[str]) -> None:
     identity.record(call.project, clock.iso(call.now))
+    notes = [each for each in things if isinstance(each, Note)]
     chosen = [each for each in things if not isinstance(each, Note)]
-    if is_hit:
-        ids = {call.caller, *(each.claude_id for each in chosen)} - {""}
-        sources = backfills.sources(call.root, backfills.paths(files.config_dir(os.environ)))
-        for source in (each for each in sources if each.project.dir == call.dir):
-            with open(source.path, "rb") as file:
-                if any(is_hit(text) for row in file for text in forgetting.passages(source.path, row)):
-                    ids.add(source.session_id)
-        forgetting.forget_text(call.dir, tops, is_hit, ids, time.time())
-    elif chosen:
-        forgetting.forget_sessions(call.dir, chosen, call.now)
-    for note in [each for each in things if isinstance(each, Note)]:
-        dirs = call.all_dirs if note.scope == "user" else [call.dir]
-        forgetting.forget_note(call.shelf(note.scope), note, call.shelves, dirs)
+    try:
+        if is_hit:
+            ids = {call.caller, *(each.claude_id for each in chosen)} - {""}
+            sources = backfills.sources(call.root, backfills.paths(files.config_dir(os.environ)))
+            for source in (each for each in sources if each.project.dir == call.dir):
+                with open(source.path, "rb") as file:
+                    if any(is_hit(text) for row in file for text in forgetting.passages(source.path, row)):
+                        ids.add(source.session_id)
+            forgetting.forget_text(call.dir, tops, is_hit, ids, time.time())
+        elif chosen:
+            forgetting.forget_sessions(call.dir, chosen, call.now)
+        for note in notes:
+            dirs = call.all_dirs if note.scope == "user" else [call.dir]
+            forgetting.forget_note(call.shelf(note.scope), note, call.shelves, dirs)
+    finally:  # a damaged archive does not keep the rest from being done
+        event = {"event": "memory_forgotten", "session": call.present, "reason": "forget" + " --text" * bool(is_hit)}
+        event["sessions"] = ", ".join(sorted({each.id for each in chosen}))
+        trail.append(call.dir, event, call.now, settings.LOCK_WAIT_SECONDS)

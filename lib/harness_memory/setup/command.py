@@ -100,9 +100,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     parts = ["%d hooks" % len(commands), guard, "%d skills" % len(target.skills(python))]
     parts += ["`%s`" % output.short(link)] * bool(link)
     what, where = "Installed" if after != target.before else "Already up to date", output.short(target.path)
-    slowest = max(outcome.milliseconds for outcome in outcomes)
-    done = "%s: %s (%s; self-test passed, slowest hook %.0f ms)" % (what, where, ", ".join(parts), slowest)
-    output.show([done])
+    output.show(["%s: %s (%s; self-test passed)" % (what, where, ", ".join(parts))])
     held, code = _remembered(target.store), 0
     if earlier and not held and not args.backfill and sys.stdin.isatty() and sys.stdout.isatty():
         question = "Claude Code still has the transcripts of %s. Remember these too? [Y/n] "
@@ -127,8 +125,6 @@ def _notes(scope: str, document: settingsfile.Document, edited: list[str]) -> It
     if scope == "project":
         yield "the file holds paths of this machine, so do not commit it; --scope local is for you alone"
     yield from ("%s has your changes and stays as it is" % path for path in edited)
-    if settingsfile.STATUS_LINE not in document:
-        yield "you have no status line; --statusline shows sessions and open work there"
 
 
 def _remembered(store: str) -> str:

@@ -30,10 +30,6 @@ PLUGIN_COMMAND = "harness memory"  # in the tree itself: the PATH of a plugin ha
 _OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}}
 _SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
 _PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
-_SHARED = (settings.GITIGNORE_FILE, settings.VERSIONS_FILE, settings.VIEW_FILE)
-_MARKS = (settings.TRIGGERS_MARK, settings.TRIGGERS_MARK + settings.LOCK_SUFFIX)
-_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, *_MARKS, *_SHARED)
-_FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR, settings.SYNC_DIR, ".git")
 
 
 class Installation:
@@ -166,15 +162,13 @@ def records(store: str) -> list[Document]:
 
 def memory(store: str) -> list[str]:
     """The paths of the memory in this folder, which may hold other things too."""
-    paths = [os.path.join(store, name) for name in files.names(store)]
-    paths = [path for path in paths if not os.path.islink(path)]
-    projects = [path for path in paths if _PROJECT.fullmatch(os.path.basename(path))]
-    projects = [path for path in projects if os.path.isfile(os.path.join(path, settings.PROJECT_FILE))]
-    runs = os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
-    if not projects and not records(store) and not os.path.isdir(runs):
-        return []  # a `config.json` or `user` in this folder is not ours
-    others = [path for path in paths if os.path.basename(path) in (_FOLDERS if os.path.isdir(path) else _FILES)]
-    return projects + others
+    names = [name for name in files.names(store) if not os.path.islink(os.path.join(store, name))]
+    projects = [name for name in names if _PROJECT.fullmatch(name)]
+    ours = [name for name in projects if os.path.isfile(os.path.join(store, name, settings.PROJECT_FILE))]
+    has_run = os.path.isdir(os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
+    if ours or records(store) or has_run:  # else a `config.json` or `user` in this folder is not ours
+        ours += [name for name in names if name in settingsfile.OURS]
+    return [os.path.join(store, name) for name in ours]
 
 
 def _remove(paths: list[str]) -> None:

@@ -22,6 +22,7 @@ _TABLE = tables.read(__file__[: -len(".py")] + ".txt")
 HOOKS = [(event, script) for event, script, *_ in _TABLE["hooks"]]
 _OTHERWISE = {script: answer for _, script, *answers in _TABLE["hooks"] for answer in answers}
 MANAGED = [path for (path,) in _TABLE["managed"]]
+OURS = [name for (name,) in _TABLE["store"]]
 Document = Dict[str, Any]  # of a settings file, and parts of it
 _SPEC = {"hooks?": {event + "?": ["any"] for event, _ in HOOKS}, "permissions?": {"allow?": ["any"]}}
 GUARD_EVENT = "PreToolUse"
