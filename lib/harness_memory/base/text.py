@@ -51,9 +51,7 @@ def cut(value: str, limit: int) -> str:
         return value
     head = value[: limit - 1]
     space = max(head.rfind(" "), head.rfind("\n"))
-    if space > limit // 3:
-        head = head[:space]
-    return head.rstrip(" \n,;:") + "…"
+    return head[: space if space > limit // 3 else limit].rstrip(" \n,;:") + "…"
 
 
 def brief(value: str, limit: int) -> str:

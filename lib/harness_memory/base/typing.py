@@ -11,5 +11,7 @@ if TYPE_CHECKING:
     from typing import Any as Any
     from typing import NoReturn as NoReturn
     from typing import TypeAlias as TypeAlias
+
+    Fields: TypeAlias = "dict[str, Any]"  # of a record, as JSON holds it
 else:
-    Any = Callable = Collection = Iterable = Iterator = Mapping = NoReturn = Sequence = TypeAlias = None
+    Any = Callable = Collection = Fields = Iterable = Iterator = Mapping = NoReturn = Sequence = TypeAlias = None

@@ -20,11 +20,12 @@ import os
 import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any
+from typing import IO
 
 from ..base import clock, files, jsontext, settings, shape, yaml
 from ..base.lock import Lock
 from ..base.text import hexdigest
+from ..base.typing import Fields
 from ..session import episode, sessions, tombstones
 from . import records, views
 from .housekeeping import archive_folder
@@ -44,8 +45,8 @@ class Archived:
     def __init__(self, archive: str, contents: dict[str, bytes]) -> None:
         self.path, self.files = archive, contents
         self.archive = os.path.basename(archive).partition(".")[0]
-        meta: dict[str, Any] = {}
-        self.episode: dict[str, Any] = {}
+        meta: Fields = {}
+        self.episode: Fields = {}
         for path, data in contents.items():
             with contextlib.suppress(ValueError):
                 if path.startswith(settings.EPISODES_DIR):

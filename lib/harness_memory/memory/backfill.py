@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..base import clock, config, files, jsontext, settings, shape
+from ..base.typing import Fields
 from ..project import Context, Project, identity
 from ..session import capture, episode, life, record, sessions, tombstones
 from . import archive
@@ -30,7 +31,7 @@ EMPTY, OLD, ELSEWHERE = "without substance", "too old", "of other projects"
 class Source:
     """A transcript: which session it is of, where that was launched and when."""
 
-    def __init__(self, path: str, entry: dict[str, Any], project: Project) -> None:
+    def __init__(self, path: str, entry: Fields, project: Project) -> None:
         self.path, self.project, self.modified = path, project, files.modified(path)
         self.cwd, self.root = entry["cwd"], str(entry.get("uuid") or "")
         self.channel = str(entry.get("entrypoint") or "")[:40]
@@ -50,7 +51,7 @@ def sources(root: str, transcripts: list[str]) -> Iterator[Source]:
     """Each transcript of a session: other files are empty, foreign, or without a prompt."""
     projects: dict[str, Project] = {}
     for path in transcripts:
-        entry: dict[str, Any] = {}
+        entry: Fields = {}
         with contextlib.suppress(OSError):
             entry = next(_entries(path), entry)
         cwd = entry.get("cwd")
@@ -64,7 +65,7 @@ def sources(root: str, transcripts: list[str]) -> Iterator[Source]:
             yield Source(path, entry, projects[cwd])
 
 
-def _entries(path: str) -> Iterator[dict[str, Any]]:
+def _entries(path: str) -> Iterator[Fields]:
     """The entries that say where and when which session was running, but for those of subagents."""
     with open(path, "rb") as file:
         for line in file:

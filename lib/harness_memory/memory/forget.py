@@ -18,6 +18,7 @@ from typing import Any, Callable
 from ..base import files, jsontext, neutral, settings, shape, yaml
 from ..base.lock import Lock
 from ..base.text import one_line
+from ..base.typing import Fields
 from ..notes import note as notes
 from ..notes.shelf import Shelf, archived_slug, shelves
 from ..session import episode, sessions, tombstones
@@ -94,7 +95,7 @@ def struck(session: archive.Archived, is_hit: Matcher) -> dict[str, bytes]:
     return {path: data for path, data in after.items() if data is not None}
 
 
-def find_text(tops: list[str], is_hit: Matcher) -> Iterator[dict[str, Any]]:
+def find_text(tops: list[str], is_hit: Matcher) -> Iterator[Fields]:
     """Every fact file below the folders that holds the text: {file, removed (the whole of it goes), passages}."""
     for path, data in _contents(_fact_files(tops, _UNTOUCHED | _RENDERED)):
         after = strike(path, data, is_hit)

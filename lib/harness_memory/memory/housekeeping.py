@@ -7,12 +7,12 @@ import time
 
 from ..base import clock, files, health, settings
 from ..base.config import Config
-from ..base.typing import Any
+from ..base.typing import Fields
 from ..project import Context
 from ..session import sessions
 
 
-def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
+def housekeep(context: Context, claude_id: str, process: Fields, now: float, config: Config) -> None:
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     context.ends = min(context.ends, time.monotonic() + 1.0)
     live, own = os.path.split(sessions.marker_path(context.project_dir, claude_id))

@@ -26,6 +26,7 @@ from typing import Any, Callable, Dict, List
 
 from ..base import clock, files, jsontext, settings, shape, tables
 from ..base.text import hexdigest
+from ..base.typing import Fields
 from ..project import identity
 from ..session.sessions import safe_id
 from . import archive, tasks
@@ -89,7 +90,7 @@ class Merged:
         self.made[blob_id(data)] = data
         return blob_id(data)
 
-    def _value(self, tree: Tree, path: str) -> dict[str, Any]:
+    def _value(self, tree: Tree, path: str) -> Fields:
         """A JSON object; {} when it is missing or damaged."""
         try:
             value = jsontext.loads(self.load(tree[path])) if path in tree else {}
@@ -235,7 +236,7 @@ def localized(local: bytes, theirs: bytes) -> bytes:
     return encoded({**jsontext.loads(theirs), **{key: own[key] for key in _LOCAL_FACTS if key in own}})
 
 
-def encoded(value: dict[str, Any]) -> bytes:
+def encoded(value: Fields) -> bytes:
     return jsontext.pretty(value).encode("utf-8", "backslashreplace")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import Any
 
 from ..base import clock, files, settings
 from ..base.text import first_sentence
+from ..base.typing import Fields
 from ..session import capture, episode, life, sessions
 
 _FILES = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
@@ -27,17 +27,17 @@ class Record:
         self.started = named or str(self.meta.get("started") or "")
 
     @cached_property
-    def meta(self) -> dict[str, Any]:
+    def meta(self) -> Fields:
         """{} without a directory, or when META.yaml cannot be read."""
         session = sessions.load(self.directory) if self.directory else None
         return session.meta if session else {}
 
     @cached_property
-    def episode(self) -> dict[str, Any] | None:
+    def episode(self) -> Fields | None:
         return episode.load(self.project_dir, self.episode_name) if self.episode_name else None
 
     @cached_property
-    def marker(self) -> dict[str, Any]:
+    def marker(self) -> Fields:
         """Of a session that has not ended."""
         claude_id = self.status == settings.ACTIVE and self.meta.get("claude_session")
         return sessions.read_marker(self.project_dir, str(claude_id)) if claude_id else {}
@@ -94,7 +94,7 @@ class Record:
         folder = os.path.join(self.directory or self.project_dir, settings.ARTIFACTS_DIR)
         return [os.path.join(folder, name) for name in files.names(folder)]
 
-    def brief(self) -> dict[str, Any]:
+    def brief(self) -> Fields:
         value = self.episode or {}
         listed = value.get("files_changed") or self.meta.get("artifacts")
         return {

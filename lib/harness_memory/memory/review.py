@@ -14,7 +14,7 @@ import os
 
 from ..base import clock, files, jsontext, settings, shape
 from ..base.text import hexdigest
-from ..base.typing import Any, Iterable
+from ..base.typing import Any, Fields, Iterable
 from ..session.episode import DOUBTS
 
 KINDS = {"rule": "rules", "decision": "decisions", "lesson": "learnings"}  # and the field of an episode
@@ -50,7 +50,7 @@ class Item:
         return any(self.gist <= gist(text) for text in near)
 
 
-def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
+def items(episodes: Iterable[Fields]) -> list[Item]:
     """What sessions left, each once, the latest first."""
     every: dict[object, Item] = {}
     for value in episodes:
@@ -73,13 +73,13 @@ def settled(project_dir: str) -> set[str]:
     return {event.get("key", "") for event in load(project_dir) if event["event"] in (ACCEPTED, REJECTED)}
 
 
-def waiting(project_dir: str, episodes: Iterable[dict[str, Any]], facts: list[str]) -> list[Item]:
+def waiting(project_dir: str, episodes: Iterable[Fields], facts: list[str]) -> list[Item]:
     """What nobody has decided on and no note says, what is in doubt last."""
     done, every = settled(project_dir), sorted(items(episodes), key=lambda item: item.doubt)
     return [item for item in every if done.isdisjoint(item.keys) and not item.is_said(facts)]
 
 
-def columns(value: dict[str, Any]) -> list[str]:
+def columns(value: Fields) -> list[str]:
     """What a row of the views keeps of an episode: its rules whole, of the rest the keys, separated by blanks."""
     rules = {key: value[key] for key in ("id", "ended", "rules")} if value.get("rules") else None
     keys = [item.key for item in items([{**value, "rules": ()}])]
@@ -98,7 +98,7 @@ def render(project_dir: str, rows: list[Any]) -> bytes:
     return jsontext.pretty(value).encode("utf-8", "replace")
 
 
-def stated(project_dir: str) -> list[dict[str, Any]]:
+def stated(project_dir: str) -> list[Fields]:
     """The rules of the view: waiting, newest first, without those in the index of notes."""
     value = files.load_json(os.path.join(project_dir, _VIEW), {"rules": [_RULE]})
     homes = (project_dir, os.path.join(os.path.dirname(project_dir), settings.USER_DIR))
@@ -127,7 +127,7 @@ def record(project_dir: str, event: str, now: float, *, key: str = "", note: str
     ratings.append_record(path, {name: value for name, value in fields.items() if value})
 
 
-def load(project_dir: str) -> list[dict[str, Any]]:
+def load(project_dir: str) -> list[Fields]:
     """The events of rules, oldest first."""
     path = os.path.join(project_dir, *settings.RULES_LOG_PATH)
     if not files.exists(path):

@@ -23,6 +23,7 @@ from typing import Any
 from ..audit import trail
 from ..base import clock, files, machine, settings
 from ..base.lock import Lock
+from ..base.typing import Fields
 from ..notes.shelf import Shelf, user_shelf
 from ..project import identity
 from . import archive, merge, views
@@ -41,7 +42,7 @@ _OPTIONS = (
 )
 
 
-def configuration(root: str) -> dict[str, Any]:
+def configuration(root: str) -> Fields:
     """Without a remote when the store is not synced."""
     return {**_DEFAULTS, **(files.load_json(os.path.join(root, _CONFIG), _SPEC) or {})}
 
@@ -57,7 +58,7 @@ class Store:
         self.root, self.repository = root, os.path.join(root, ".git")
         env = {key: value for key, value in env.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"}
         env.update(GIT_TERMINAL_PROMPT="0", GIT_DEFAULT_HASH="sha1", LC_ALL="C")
-        self.options: dict[str, Any] = {"cwd": root, "env": env, "stdout": subprocess.PIPE}
+        self.options: Fields = {"cwd": root, "env": env, "stdout": subprocess.PIPE}
         self.config = configuration(root)
         self.reader: Any = None  # a process that loads contents
 

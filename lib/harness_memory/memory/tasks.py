@@ -13,12 +13,12 @@ import os
 
 from ..base import clock, files, jsontext, settings
 from ..base.text import hexdigest
-from ..base.typing import Any, Iterable
+from ..base.typing import Any, Fields, Iterable
 from ..session.sessions import safe_id
 from .threads import Row
 
 DONE, IN_PROGRESS = "done", "in_progress"
-SPEC: dict[str, Any] = {
+SPEC: Fields = {
     "task_id": "text",
     **dict.fromkeys(("title?", "created?", "updated?"), "text"),
     "sessions": ["text"],
@@ -35,10 +35,10 @@ class Task:
 
     is_work = True
 
-    def __init__(self, value: dict[str, Any]) -> None:
+    def __init__(self, value: Fields) -> None:
         self.stored = value
         self.id: str = value["task_id"]
-        self.fields: dict[str, Any] = {**_EMPTY, **{key: item for key, item in value.items() if item}}
+        self.fields: Fields = {**_EMPTY, **{key: item for key, item in value.items() if item}}
 
     def __getattr__(self, name: str) -> Any:
         return self.fields.get(_KEYS.get(name, name), "")
@@ -56,7 +56,7 @@ class Task:
     def state(self) -> str:
         return DONE if not self.is_open else "blocked" if self.blockers else IN_PROGRESS
 
-    def add(self, entry: dict[str, Any], session: str, started: str) -> None:
+    def add(self, entry: Fields, session: str, started: str) -> None:
         """Add a checkpoint of a session or of a person; the newest one decides what remains."""
         fields, key = self.fields, "artifact" if "artifact" in entry else "at"
         point = {"date": "", "note": str(entry.get("note") or ""), "session": session, key: str(entry.get(key) or "")}
@@ -75,7 +75,7 @@ class Task:
         fields.update(said, title=entry["title"] or self.title or self.id, updated=clock.unstamp(moment(point)))
 
 
-def moment(point: dict[str, Any]) -> str:
+def moment(point: Fields) -> str:
     """When a checkpoint was made, as a stamp; the name of an artifact begins with it."""
     artifact = str(point.get("artifact") or "")
     at = artifact[len(settings.ARTIFACT_PREFIX) :] if artifact else clock.stamp(str(point.get("at") or ""))

@@ -22,7 +22,7 @@ from _imp import source_hash  # SipHash, as for checked .pyc files: `zlib` would
 
 from ..base import files, jsontext, known, settings
 from ..base.text import cut, hexdigest, one_line
-from ..base.typing import Any
+from ..base.typing import Any, Fields
 from ..session import episode
 from ..session.sessions import is_episode_name, safe_id
 
@@ -60,7 +60,7 @@ class Thread:
         self.finished: str = ended
         self.is_open = status == OPEN or (status == ASKED and is_last)
         self.is_work = any(row.status != IDLE for row in chain)
-        changes: dict[str, Any] = {}
+        changes: Fields = {}
         if len(chain) > 1:
             # Oldest first, as the names are; but a fork may begin in the same second as its parent.
             chain = sorted(sorted(chain), key=lambda row: not row.name.endswith("-%s.json" % self.id))
@@ -97,7 +97,7 @@ class Thread:
 
     def __getattr__(self, name: str) -> Any:
         if name == "fields":  # parsed late: a Stop needs those of a few
-            self.fields: dict[str, Any] = jsontext.loads(self.text)
+            self.fields: Fields = jsontext.loads(self.text)
             return self.fields
         return self.fields[name]
 
@@ -203,7 +203,7 @@ def load_rows(project_dir: str, cached: dict[str, Row], changed: str = "", new: 
     return [rows[name] for name in names if name in rows]
 
 
-def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
+def _row(name: str, stamp: str, value: Fields) -> Row:
     headline, title, branch = episode.headline(value), value.get("title") or "", value.get("branch") or ""
     done, steps = value["what_was_done"], value["what_remains"]
     is_work = bool(value["files_changed"] or value.get("commits") or value["tasks"] or len(done) >= _WORK_CHARS)

@@ -15,7 +15,7 @@ import time
 
 from ..base import clock, files, jsontext, settings
 from ..base.lock import Lock
-from ..base.typing import Any, Sequence, TypeAlias
+from ..base.typing import Any, Fields, Sequence, TypeAlias
 from . import threads
 
 TYPE_CHECKING = False
@@ -111,11 +111,11 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     return texts
 
 
-def _encoded(value: dict[str, Any]) -> bytes:
+def _encoded(value: Fields) -> bytes:
     return jsontext.pretty(value).encode("utf-8", "replace")
 
 
-def _current_work(tasks: list[Task], chains: list[Thread | Row], project: str) -> dict[str, Any]:
+def _current_work(tasks: list[Task], chains: list[Thread | Row], project: str) -> Fields:
     """What is in progress. "Today" is the user's day of the latest activity: a view does not depend on the clock."""
     work: list[Work | Row] = [*tasks, *chains]
     times = [each[2] if isinstance(each, threads.Row) else each.finished for each in work]

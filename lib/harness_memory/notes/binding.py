@@ -15,7 +15,7 @@ import os
 from ..base import files, settings
 from ..base.lock import Lock
 from ..base.text import cut, hexdigest
-from ..base.typing import Any
+from ..base.typing import Fields
 from ..project import identity
 from ..session import sessions
 from .note import PATTERNS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .note import Note
 
 PERSON = "it binds, and only a person may loosen it: in a terminal, without Claude Code"
-_RULE: dict[str, Any] = dict.fromkeys(("note", "enforce", "text", "remedy"), "text")
+_RULE: Fields = dict.fromkeys(("note", "enforce", "text", "remedy"), "text")
 _RULE.update({key: ["text"] for key in ("when", "after", "require")})
 _INSTEAD = "Instead: "
 _TEXT_CHARS = 400
@@ -58,7 +58,7 @@ def is_looser(before: Note, after: Note | None) -> bool:
     return is_cut or any(not {*before.patterns(key)} <= {*after.patterns(key)} for key in PATTERNS)
 
 
-def compiled(note: Note) -> dict[str, Any]:
+def compiled(note: Note) -> Fields:
     facts = [fact.text for fact in note.facts]
     remedies = [fact[len(_INSTEAD) :] for fact in facts if fact.startswith(_INSTEAD)]
     words = " ".join(fact for fact in facts if not fact.startswith(_INSTEAD)) or note.description
@@ -88,7 +88,7 @@ def path_of(home: str, checkout: str = "") -> str:
     return os.path.join(home, settings.STATE_DIR, "triggers%s.json" % mark)
 
 
-def load(root: str, project_dir: str, checkout: str) -> list[dict[str, Any]]:
+def load(root: str, project_dir: str, checkout: str) -> list[Fields]:
     """The rules of a project, of its checkout and of the user, the firmest first."""
     paths = (path_of(project_dir), path_of(project_dir, checkout), path_of(os.path.join(root, settings.USER_DIR)))
     values = [files.load_json(path, {"rules": [_RULE]}) for path in paths]
@@ -96,7 +96,7 @@ def load(root: str, project_dir: str, checkout: str) -> list[dict[str, Any]]:
     return sorted(rules, key=lambda rule: -settings.ENFORCE.index(rule["enforce"]))
 
 
-def near(root: str, project: str, cwd: str, session_id: str, text: str) -> list[dict[str, Any]]:
+def near(root: str, project: str, cwd: str, session_id: str, text: str) -> list[Fields]:
     """The rules at a place whose triggers may fit a text, with those of their triggers."""
     files.confine(root)
     project_dir, marker = sessions.find_marker(root, session_id) if session_id else ("", {})

@@ -26,7 +26,7 @@ import os
 
 from ..base import clock, settings, shape, yaml
 from ..base.text import brief, cut, hexdigest, long_words, one_line
-from ..base.typing import Any
+from ..base.typing import Fields
 from ..session.sessions import DEVICE_NAMES
 
 CONFLICT = "in conflict"
@@ -54,7 +54,7 @@ class Note:
 
     __slots__ = ("body", "fate", "fields", "head_lines", "is_unreadable", "path", "problems", "scope", "slug")
 
-    def __init__(self, slug: str, fields: dict[str, Any], body: list[str]) -> None:
+    def __init__(self, slug: str, fields: Fields, body: list[str]) -> None:
         self.slug, self.fields, self.body = slug, fields, body
         self.scope, self.path, self.head_lines, self.is_unreadable = "project", "", 0, False
         self.fate = ""  # why it does not hold

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 from ..base import health, settings
+from ..base.typing import Fields
 from .settingsfile import GUARD_EVENT, with_store
 
 _FIELDS, _ROWS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")).values()
@@ -53,7 +54,7 @@ def challenge(command: str, env: Mapping[str, str], cases: Sequence[tuple[str, s
             yield Outcome("guard", milliseconds, problem or wrong, got, expected, tool, about)
 
 
-def _run(event: str, command: str, fields: dict[str, Any], folder: str, env: Mapping[str, str]) -> Outcome:
+def _run(event: str, command: str, fields: Fields, folder: str, env: Mapping[str, str]) -> Outcome:
     project, store = os.path.join(folder, "project"), os.path.join(folder, "memory")
     os.makedirs(project, exist_ok=True)
     payload = {"session_id": "5e1f7e57-0000-4000-8000-000000000000", "cwd": project, "hook_event_name": event}
