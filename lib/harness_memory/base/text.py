@@ -81,7 +81,7 @@ def first_sentence(value: str, limit: int) -> str:
     line = next(filter(None, lines), "")
     for mark in (". ", "! ", "? "):
         end = line.find(mark)
-        if 20 <= end < limit:
+        if 20 <= end < limit and line[end + 2] != "(":
             line = line[: end + 1]
     return cut(line, limit)
 

@@ -32,7 +32,7 @@ _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_FORMAT, _HEAD_BYTES, _CHUNKS_MAX = 10, 12, 24  # the second is a chunk's hash and length
+_FORMAT, _HEAD_BYTES, _CHUNKS_MAX = 11, 12, 24  # the second is a chunk's hash and length
 TASKS, RULES, KEYS, COLUMNS = 8, 11, 12, 14  # places in a row: rules and keys wait for review; how many there are
 
 
@@ -207,9 +207,8 @@ def _row(name: str, stamp: str, value: Fields) -> Row:
     headline, title, branch = episode.headline(value), value.get("title") or "", value.get("branch") or ""
     done, steps = value["what_was_done"], value["what_remains"]
     is_work = bool(value["files_changed"] or value.get("commits") or value["tasks"] or len(done) >= _WORK_CHARS)
-    status = CLOSED if is_work else IDLE
-    if steps:
-        status = ASKED if all(step[-1:] in "?？" for step in steps) else OPEN
+    left = [step for step in steps if step[-1:] not in "?？" or step.startswith("Unfinished: ")]
+    status = OPEN if left else ASKED if steps else CLOSED if is_work else IDLE
     thread = {
         "last_activity": value["ended"],
         "id": value["thread"],
@@ -232,12 +231,12 @@ def _row(name: str, stamp: str, value: Fields) -> Row:
     line = "- `%s/%s` - " % (settings.EPISODES_DIR, name)
     line += "/%s: " % value["skill_used"] if value.get("skill_used") else ""
     line += headline + (" [%s]" % one_line(shown) if shown else "") + (" (%s)" % one_line(where) if where else "")
-    left = ["", ""]
+    waiting = ["", ""]
     if any(value.get(key) for key in ("rules", "decisions", "learnings")):
         from . import review
 
-        left = review.columns(value)
+        waiting = review.columns(value)
     texts = [title, jsontext.compact(tasks) if tasks else "", " ".join(value.get("closes") or ())]
-    texts += [b" ".join(map(hashed, steps)).decode(), *left, line]
+    texts += [b" ".join(map(hashed, steps)).decode(), *waiting, line]
     text, *rest = [text.encode("utf-8", "replace") for text in (jsontext.compact(thread), *texts)]
     return Row((name, value["thread"], value["ended"], status, thread["title"], text, stamp, *rest))
