@@ -68,9 +68,10 @@ def test_what_is_said_again_in_other_words_is_one_rule_with_its_weight_until_a_n
     for prompt in ("From now on use pnpm, not npm, in this repo.", "No, I told you: we use pnpm here, not npm!"):
         world.work(prompt, "I will do so from now on, promised.", ("a.py",))
     world.work("use npm, not pnpm", "As you say.", ("a.py",))
+    world.work("remember that in this repo you never edit `dist` by hand", "I will not.", ("a.py",))
     text = Life(world.home, world.repo).start().context
     assert '"we use pnpm here, not npm!" (said in 2 sessions)' in text
-    assert world.memory("remember", "We use pnpm, not npm").code == 0
+    assert world.memory("remember", "We use pnpm, not npm", "Never edit `dist` by hand").code == 0
     assert [item["text"] for item in world.json("review")] == ["use npm, not pnpm"]
 
 
