@@ -262,7 +262,7 @@ def test_long_files_are_cut_and_named(life: Life) -> None:
     (earlier.project / "MEMORY.md").write_text(notes, "utf-8")
     text = life.start().context
     assert 7500 < inject.units(text) <= CAP
-    assert in_order(text, "xxx…", "- important", "(223 more lines; %s)" % path)
+    assert in_order(text, "xxx…", "- important", "(223 more; %s)" % path)
     assert life.start("resume").stdout == "", "what was cut is not news"
 
 

@@ -65,7 +65,7 @@ class Part:
         """The part with so many of its lines."""
         left = self.left_out(count)
         rest = neutral.one_line_of(self.rest) if left else ""  # a path may be named like the end of the frame
-        trailer = "(%d more line%s; %s)\n" % (left, "" if left == 1 else "s", rest) if left else ""
+        trailer = "(%d more; %s)\n" % (left, rest) if left else ""
         title = ["", "## " + self.title] if self.title else [""]
         return "\n".join([*title, *self.lines[:count], trailer])
 
@@ -87,7 +87,7 @@ def units(text: str) -> int:
 
 
 def command_line(verb: str, name: str) -> str:
-    return neutral.one_line_of("  whole: %s %s %s" % (invocation.own_command(), verb, invocation.quote(name)))
+    return neutral.one_line_of("  in full: %s %s %s" % (invocation.own_command(), verb, invocation.quote(name)))
 
 
 def tags(nonce: str, project: str) -> tuple[str, str]:

@@ -117,7 +117,7 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
     path = os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
     current = files.load_json(path, _TASKS)
     tasks = [task for task in (current["active_tasks"] if current else ()) if task["id"] not in own_ids]
-    part = Part("open", "Still open", [], path, "%s status" % invocation.own_command())
+    part = Part("open", "Still open", [], path, "%s open" % invocation.own_command())
     for task in tasks[:6]:
         line = "- [%s] %s: %s" % (task["started"][:10], task["id"], task["description"])
         part.add(neutral.line(line), task["id"], "open")
