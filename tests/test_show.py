@@ -75,7 +75,7 @@ def test_list_is_newest_first_with_running_sessions(worked: World) -> None:
 def test_a_session_whose_process_is_gone_is_shown_as_died(world: World, client: support.Client) -> None:
     life = Life(world.home, world.repo, pid=client.pid)
     life.start()
-    life.prompt("Write the docs")
+    life.prompt("Can you write the docs?")
     life.transcript.write(world.repo / "docs.md")
     for state in ("ACTIVE", "DIED"):
         (row,) = world.json("list")
@@ -83,13 +83,13 @@ def test_a_session_whose_process_is_gone_is_shown_as_died(world: World, client: 
         assert world.memory("list").stdout.splitlines()[1].split()[3] == state
         client.kill()
     before, page = world.files(), world.memory("show", "last").stdout
-    for text in ("# Write the docs\n", "DIED (its process is gone", " to 20"):
-        assert (text in page, page.count("Write the docs")) == (True, 1)
+    for text in ("# Can you write the docs?\n", "DIED (its process is gone", " to 20"):
+        assert (text in page, page.count("Can you write the docs?")) == (True, 1)
     assert "Now           %s DIED since " % life.session.id[:8] in world.memory("status").stdout
     assert (world.json("digest")["sessions"][0]["status"], world.files()) == ("DIED", before)
     world.work("Go on", "Went on with it.")
-    assert "\n- Write the docs (ABANDONED, main)\n" in world.memory("digest").stdout
-    assert "* Write the docs (interrupted)\n    thread" in world.memory("open").stdout
+    assert "\n- Can you write the docs? (ABANDONED, main)\n" in world.memory("digest").stdout
+    assert "* Can you write the docs? (interrupted)\n    thread" in world.memory("open").stdout
     assert "next: Unfinished" not in world.memory("open").stdout
 
 
@@ -177,5 +177,5 @@ def test_stats_counts_what_was_given_and_used(worked: World) -> None:
     assert value["tokens_mean"] > 0
     assert {"injected", "used"} == {*value["kinds"]["menu"]}
     assert "sessions given something  " in worked.memory("stats").stdout
-    assert " menu: injected 3, used 0\n" in worked.memory("stats").stdout
+    assert " session at a start: injected 3\n" in worked.memory("stats").stdout
     assert worked.memory("why", reader.id).code == 0

@@ -158,14 +158,14 @@ def status(call: Call) -> int:
         "health": [{"mark": check.mark, "topic": check.topic, "text": check.text} for check in checks],
     }
     counts = [count(facts["sessions"], "session"), count(facts["open_threads"], "open thread")]
-    steps = [text for item in facts["in_progress"] for text in shown(item, most=3)]
+    work = [" · ".join(map(line, shown(item)[:2])) for item in facts["in_progress"]]
     about = {
         "Project": " on ".join(filter(None, [project.name, project.branch])),
         "Folder": project.root,
         "Memory": project.dir,
         "": ", ".join(counts) if os.path.isdir(project.dir) else "nothing yet: it begins with the next session",
         "Now": [_line_of(each) for each in facts["live"]] or "no session is running here",
-        "In progress": some(steps, 3 * _SHOWN) or None,
+        "In progress": some(work, _SHOWN) or None,
         "Last session": [_line_of(facts["last"]), last.headline] if last else None,
     }
     health = [[each.mark, each.topic, line("; ".join(filter(None, each[1:3])))] for each in checks]

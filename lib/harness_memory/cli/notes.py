@@ -20,7 +20,7 @@ from .output import Fields, Refusal, complain, count, findings, has_input, short
 _RULE = ("enforce", *notes.PATTERNS)
 
 
-def list_notes(call: Call) -> int:
+def list_notes(call: Call, none: str = "No notes match.") -> int:
     """Notes that the options of a verb ask for, best rank first."""
     wanted = vars(call).get
     kind, scope, since = wanted("type"), wanted("scope"), (wanted("since") or 0.0) - settings.DAY_SECONDS
@@ -28,7 +28,7 @@ def list_notes(call: Call) -> int:
     every = [note for note in every if (clock.parse(note.day + "T00:00:00Z") or 0.0) >= since]
     every = [note for note in every if note.is_old(call.now)] if wanted("unused") else every
     every.sort(key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
-    return call.listing("NOTE TYPE KNOWN=day ABOUT=about", every, "No notes match.", described)
+    return call.listing("NOTE TYPE KNOWN=day ABOUT=about", every, none, described)
 
 
 def described(note: Note) -> Fields:

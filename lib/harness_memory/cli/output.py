@@ -25,7 +25,7 @@ _STATES = re.compile(
     r"(?<=  )(COMPLETED|ACTIVE|ABANDONED|DIED|BLOCKED|interrupted|failed)(?=  )|^(ok|warn|FAIL|BLOCKED)(?=  )",
     re.MULTILINE,
 )
-_HEAD = re.compile(r"(?:\S+(?: \S+)?  +)+|[ \-*]+")
+_HEAD = re.compile(r"(?:\S+(?: \S+)?  +)* *(?:[-*] +)*")
 _COLOURS = {"COMPLETED": "32", "ACTIVE": "1;32", "ok": "32", "warn": "33", "interrupted": "33"}  # others: red
 _JOINERS = "\u200c\u200d"  # parts of words and emoji
 
@@ -64,8 +64,9 @@ def run(
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # the reader, such as `head`, has closed the pipe
             return _CLOSED_PIPE
-        hint = getattr(error, "remedy", failed)
-        complain("%s: %s. %s" % (error.filename or "cannot write output", error.strerror or error, hint), program)
+        what = "cannot use %s" % error.filename if error.filename else "cannot write output"
+        hint = getattr(error, "remedy", "Name another" if isinstance(error, FileNotFoundError) else failed)
+        complain("%s: %s. %s" % (what, error.strerror or error, hint), program)
     return code
 
 
@@ -188,14 +189,15 @@ def page(value: Any) -> list[str]:
         return [line for each in value for line in ("", *page(each))][1:]
     rows = []
     for key, item in value.items():
-        lines = ["%s: %s" % (name, _joined(each)) for name, each in item.items()] if isinstance(item, dict) else item
-        lines = (lines or ["none"]) if isinstance(lines, list) else [lines] * (lines not in (None, ""))
+        if isinstance(item, dict):
+            item = ["%s: %s" % (name, _joined(each)) for name, each in item.items() if each]
+        lines = (item or ["none"]) if isinstance(item, list) else [item] * (item not in (None, ""))
         rows += [[" " * bool(at) or key.replace("_", " "), short(str(text))] for at, text in enumerate(lines)]
     return table(rows) if rows else []
 
 
 def _joined(value: object) -> object:
-    return ", ".join("%s %s" % pair for pair in value.items()) if isinstance(value, dict) else value
+    return ", ".join("%s %s" % pair for pair in value.items() if pair[1]) if isinstance(value, dict) else value
 
 
 def cell(value: object) -> str:

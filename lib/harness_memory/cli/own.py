@@ -50,8 +50,7 @@ def statusline(call: Call) -> int:
     except (ValueError, AttributeError):
         place = ""
     directory = place if isinstance(place, str) and os.path.isdir(place) else working_directory()
-    glanced = briefing.glance(identity.locate(call.root, directory, directory).dir)
-    print(line("Memory: %s" % (glanced or "empty")))
+    print(line("Memory: " + (briefing.glance(identity.locate(call.root, directory, directory).dir) or "empty")))
     return 0
 
 

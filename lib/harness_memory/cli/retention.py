@@ -67,7 +67,7 @@ def archive(call: Call) -> int:
 
 
 def restore(call: Call) -> int:
-    if not call.all and call.what is None:
+    if call.what is None and not (call.all and call.archived):
         head, none = "ARCHIVE ID STARTED SESSION=headline", "Nothing of this project is archived."
         return call.listing(head, call.archived_once, none, Archived.brief) or 2 * bool(call.damaged)
     with archives.lock(call.dir):

@@ -18,6 +18,7 @@ from .output import WIDE, Fields, Refusal, columns, count, page, short
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
 _SHOWN = "{0.key}  {0.text}".format
+_GIVEN = {"menu": "session at a start", "index": "note at a start", "open": "open item at a start"}
 
 
 def _episodes(call: Call) -> list[Fields]:
@@ -102,7 +103,7 @@ def rules(call: Call) -> int:
     after = ["", "Said again, week by week, newest last: " + chart] * bool(chart)
     waits = len(review.stated(call.dir))
     after += ["", "Stated and not reviewed: %s. See: harness memory review" % count(waits, "rule")] * bool(waits)
-    head = "NOTE BINDS LAST KEPT=followed STOPPED OVERRIDDEN AGAIN=recurred RULE"
+    head = "NOTE BINDS LAST KEPT=followed STOPPED OVERRIDDEN AGAIN=recurred" + " RULE" * (columns() >= WIDE)
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
     return call.listing(head, held, none, after=after)
 
@@ -126,7 +127,9 @@ def stats(call: Call) -> int:
         notes = [each["note"] for each in rated if each["skill"] == skill and each.get("note")]
         means = {"mean": round(mean(numbers), 2), "recent": round(mean(numbers[-settings.RECENT_RATINGS :]), 2)}
         value["skills"][skill] = {"ratings": len(numbers), **means, "note": (notes or ["-"])[-1]}
-    return call.answer(value, page({"sessions given something": value["sessions"], **value, "sessions": None}))
+    given = {_GIVEN.get(kind, kind + " recalled"): used for kind, used in kinds.items()}
+    shown = {"sessions given something": len(receipts), "tokens mean": value["tokens_mean"], "given": given}
+    return call.answer(value, page({**shown, "rules": value["rules"], "skills": value["skills"]}))
 
 
 def rate(call: Call) -> int:

@@ -68,8 +68,7 @@ def related(call: Call) -> int:
 
 def _every(call: Call) -> Iterator[Hit]:
     yield from map(_note, notebook.holding(call.shelves))
-    names = reversed(episode.names(call.dir))
-    yield from filter(None, (_recorded(call.dir, name) for name in names))
+    yield from filter(None, (_recorded(call.dir, name) for name in reversed(episode.names(call.dir))))
 
 
 def _ranked(call: Call, words: list[str]) -> Iterator[Hit]:

@@ -45,7 +45,7 @@ def share(call: Call) -> int:
         raise Refusal("%s is a link. Replace it by a folder of the checkout" % short(folder))
     files.write(path, text, durable=True)
     os.chmod(path, 0o644)  # a file of the checkout is not private
-    done = "Shared in %s. Commit it, and others have it too:" % short(path)
+    done = "Shared in %s. %s:" % (short(path), "Commit it for the team" if call.project.repo else "No git: pass it on")
     return call.answer({"note": note.ref, "file": path, "text": text}, [done, "", text.rstrip("\n")])
 
 
@@ -68,7 +68,7 @@ def _git(checkout: str, *words: str) -> str:
 def team(call: Call) -> int:
     if call.action == "list":
         call.scope = settings.TEAM_SCOPE
-        return notes.list_notes(call)
+        return notes.list_notes(call, "No team notes in this checkout. Add one: harness memory share NAME")
     note = call.find_note("%s/%s" % (settings.TEAM_SCOPE, call.name.rpartition("/")[2]))
     if call.action == "show":
         return notes.show(call, note)

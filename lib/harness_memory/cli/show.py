@@ -30,8 +30,7 @@ def list_all(call: Call) -> int:
     if call.of_notes or call.type or call.scope or call.unused:
         return notes.list_notes(call)
     every = [record for directory in call.dirs for record in records.load_all(directory)]
-    every = [record for record in every if call.branch in (None, record.branch)]
-    every = [record for record in every if call.since is None or record.seen >= call.since]
+    every = [each for each in every if call.branch in (None, each.branch) and each.seen >= (call.since or 0.0)]
     every.sort(key=lambda record: (record.started, record.id), reverse=True)
     wide = "MIN=minutes BRANCH FILES " if columns() >= WIDE else ""
     head = "PROJECT=name " * call.all_projects + "ID STARTED STATUS " + wide + "SESSION=headline"
@@ -55,9 +54,8 @@ def show(call: Call) -> int:
         ended, reason = clock.iso(record.seen), "its process is gone; the next session start writes its record"
     facts = {
         "Session": "%s (%s)" % (record.id, record.claude_id),
-        "Status": record.state + (" (%s)" % reason if reason else ""),
+        "Status": record.state + (" (%s)" % reason if reason not in ("", "other") else ""),
         "Time": "%s to %s (local time)" % (local(record.started), local(ended) if ended else "now"),
-        "Branch": record.branch,
         "Tags": ", ".join(map(str, (record.episode or {}).get("tags") or ())),
         "Files": [*record.paths.values(), *record.artifacts],
     }

@@ -71,9 +71,8 @@ def _session(record: records.Record) -> Fields:
     """What a session's page shows; empty fields are left out, because there may be thousands."""
     receipt = load_receipt(record.directory or record.project_dir)
     shown = {key: value for key, value in (record.episode or {}).items() if key not in _UNSHOWN}
-    shown.update(
-        record.brief(), state=record.state, what_remains=untold(shown.get("what_remains", []), record.headline)
-    )
+    shown.update(record.brief(), state=record.state)
+    shown["what_remains"] = untold(shown.get("what_remains", []), record.headline)
     shown["recalled"] = [[each["kind"], each["item"], each["used"]] for each in receipt.items if not each.get("held")]
     shown["tokens"] = sum(int(entry.get("tokens") or 0) for entry in receipt.log)
     return {key: each for key, each in shown.items() if each}

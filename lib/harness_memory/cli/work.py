@@ -19,7 +19,7 @@ from ..session import life, record, sessions
 from ..session.sessions import Session
 from . import instant
 from .call import Call, one, project_name
-from .output import Fields, Refusal, count, line, local, read_input, short, some
+from .output import Fields, Refusal, count, line, local, read_input, short
 
 _REPORTED = ("decisions", "files_changed", "commits")
 _FIELDS = ("id", "title", "state", "last_activity", "branch", "sessions", "next_steps", "blockers")
@@ -44,14 +44,14 @@ def open_items(project_dir: str, *, with_closed: bool = False) -> list[Fields]:
 
 
 def untold(steps: list[str], title: str) -> list[str]:
-    """Steps without the one that a title says: the prompt at which a session was cut off."""
-    return [step for step in steps if step != "Unfinished: " + title.replace(" (interrupted)", "")]
+    """Steps without what a title says: as a sentence, or the prompt at which a session was cut off."""
+    return [step for step in steps if step not in (title, "Unfinished: " + title.replace(" (interrupted)", ""))]
 
 
-def shown(item: Fields, about: str = "", most: int = settings.REMAINS_ITEMS) -> list[str]:
-    """An open item for a person, with at `most` so many of its next steps."""
+def shown(item: Fields, about: str = "") -> list[str]:
+    """An open item for a person."""
     rows = ["* " + item["title"], *filter(None, [about]), *("BLOCKED: " + text for text in item["blockers"])]
-    rows += some(["next: " + text for text in item["next_steps"]], most)
+    rows += ["next: " + text for text in item["next_steps"]]
     return [line(rows[0]), *("    " + line(text) for text in rows[1:])]
 
 
@@ -66,6 +66,7 @@ def open_work(call: Call) -> int:
         kind, state = "%(kind)s %(id)s" % item, item["state"].replace("_", " ")
         facts = [project_name(item["project"]) * call.all_projects, kind, state, age, item["branch"]]
         lines += ["", *shown(item, " · ".join(filter(None, facts)))]
+    lines += ["", "Done, or not wanted any more? harness memory thread close ID"] * (len(items) > closed)
     return call.answer(items, lines)
 
 
@@ -113,7 +114,8 @@ def _texts(texts: list[str] | None) -> list[str] | None:
 
 
 def _answer(call: Call, work: Task | Thread) -> int:
-    return call.answer(work.fields, ["%s: %s  (%s)" % (work.id, work.title, work.state.replace("_", " "))])
+    about = ": ".join(dict.fromkeys((work.id, work.title)))
+    return call.answer(work.fields, ["%s  (%s)" % (about, work.state.replace("_", " "))])
 
 
 def digest(call: Call) -> int:
