@@ -37,7 +37,7 @@ def stated(prompt: str) -> list[str]:
     likely = [each for each, normal in zip(sentences, normals) if _score(normal, signs) >= _LEAST]
     signs += _present("-", text) if likely else []
     found = [_rule(sentence, marks, signs) for sentence, marks in likely][::-1]  # of two, the first
-    shown = {brief(rule, settings.ITEM_CHARS): score for rule, score in found if rule}
+    shown = {brief(rule, settings.ITEM_CHARS): score for rule, score in found if score >= _LEAST}
     doubt = " (%s)" % DOUBTS[prompt.startswith((*WORDS["lead"],))]
     is_role = prompt.startswith((*WORDS["lead"], *WORDS["roles"]))  # rarely the user's own words
     return [rule + doubt * (is_role or score < _SURE) for rule, score in shown.items()][::-1][:_MOST]
@@ -53,8 +53,8 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
     """What the user wrote, sentence by sentence, with marks of its place."""
     prompt = prompt if len(prompt) <= 2 * _READ_CHARS else prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
     is_lead = prompt.startswith((*WORDS["lead"],))
-    is_read = is_lead or not prompt.startswith((*WORDS["pasted"],))
-    lines = prompt.replace("’", "'").split("\n") if is_read else []
+    is_foreign = not is_lead and prompt.startswith((*WORDS["pasted"],))
+    lines = [] if is_foreign else prompt.replace("’", "'").split("\n")
     is_role = is_lead or prompt.startswith((*WORDS["roles"],))  # only its rules count
     is_code = is_headed = is_spaced = is_spec = False
     found: list[tuple[str, str]] = []
@@ -101,7 +101,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
 
 
 def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> tuple[str, float]:
-    """The sentence without clauses before it that speak of this moment, and its weight; "" when it is no rule."""
+    """The sentence without clauses before it that speak of this moment, and its weight."""
     past, (opener, _, told) = 0.0, sentence.partition(", ")  # what those clauses count against it
     if opener.lower() in WORDS["openers"] and told.lower().startswith((*WORDS["again"],)):
         sentence = told  # "No, I told you: …"
@@ -114,8 +114,7 @@ def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> tup
             sentence, past = rest, past + _AGAIN
             continue
         if head >= 0 or rest[:1] in _QUOTES or (rest.isascii() and rest.lower().split()[0] not in WORDS["starters"]):
-            score = _score(_normal(sentence, marks), rows) + past
-            return sentence if score >= _LEAST else "", score
+            return sentence, _score(_normal(sentence, marks), rows) + past
         sentence, past = rest, past + head / 2
     return "", 0.0
 
@@ -143,18 +142,18 @@ def _marks(text: str, words: list[str]) -> list[str]:
     marks = ["@asks"] if end in ("?", "？") or text[:1] == "¿" or start in WORDS["questions"] else []
     is_work = not held.isdisjoint(WORDS["work"])
     is_program = not is_work and not held.isdisjoint(WORDS["program"])
+    is_ours = start == "we" or start in WORDS["work"]
     for before, word, after in zip(words, words[1:], [*words[2:], ""]):
-        if after in WORDS["behaviour"] and word in (*WORDS["duties"], "always", "never"):
-            marks += ["@behaves"]
+        marks += ["@behaves"] if after in WORDS["behaviour"] and word in (*WORDS["duties"], "always", "never") else []
+        marks += ["@habit"] if before in WORDS["whens"] and word == "you" and after not in WORDS["states"] else []
+        marks += ["@" + word] if word in ("stop", "before") and after[-3:] == "ing" else []
+        marks += ["@contrast"] if is_ours and word in WORDS["contrasts"] and after != "if" else []
         if word in ("always", "never"):
             is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and before not in WORDS["binders"]
             is_past = after.endswith(("ed", "ing")) and not after.endswith(("eed", "allowed", "asked"))
             marks += ["@reports"] if is_third or is_past else []
         elif word in WORDS["duties"]:  # "the tooltip must", but "we must"
             marks += ["@product"] if is_program and before not in WORDS["binders"] else []
-        elif word in WORDS["contrasts"] and after != "if" and (start == "we" or start in WORDS["work"]):
-            marks += ["@contrast"]
-    marks += ["@product"] if is_program and start in WORDS["general"] else []
     marks += ["@how-work"] if is_work and start in WORDS["manner"] else []
     is_kind = held.isdisjoint(WORDS["definite"])  # things of a kind, not this one
     marks += ["@norm"] if is_kind and start in WORDS["work"] and {*words[3:8]} & {*WORDS["norms"]} else []
