@@ -135,7 +135,7 @@ def test_a_session_is_given_the_nearest_note(life: Life, home: Path) -> None:
     life.end()
     assert not (life.directory / "local").exists()
     other = Life(home, life.cwd, pid=life.pid).start().context
-    assert ("Uses tabs" in other, "Spaces, this once" in other) == (True, False)
+    assert (" user] tabs: Uses tabs" in other, "Spaces, this once" in other) == (True, False)
 
 
 def test_a_fact_goes_to_the_section_that_it_is_about() -> None:

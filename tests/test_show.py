@@ -85,7 +85,7 @@ def test_a_session_whose_process_is_gone_is_shown_as_died(world: World, client: 
     before, page = world.files(), world.memory("show", "last").stdout
     for text in ("# Can you write the docs?\n", "DIED (its process is gone", " to 20"):
         assert (text in page, page.count("Can you write the docs?")) == (True, 1)
-    assert "Now           %s DIED since " % life.session.id[:8] in world.memory("status").stdout
+    assert "Now           %s DIED, started " % life.session.id[:8] in world.memory("status").stdout
     assert (world.json("digest")["sessions"][0]["status"], world.files()) == ("DIED", before)
     world.work("Go on", "Went on with it.")
     assert "\n- Can you write the docs? (ABANDONED, main)\n" in world.memory("digest").stdout

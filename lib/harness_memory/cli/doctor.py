@@ -173,4 +173,4 @@ def status(call: Call) -> int:
 
 
 def _line_of(session: Fields) -> str:
-    return "%s %s since %s" % (session["id"], session["status"], local(session["started"]))
+    return "%s %s, started %s" % (session["id"], session["status"], local(session["started"]))

@@ -25,10 +25,10 @@ def upgrade(call: Call) -> int:
         raise Refusal("this is a plugin. Run: claude plugin update harness-memory")
     if os.path.exists(os.path.join(tree, ".git")):
         done = subprocess.run(["git", "-C", tree, "pull", "--ff-only"], capture_output=True, check=False)
-        said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+        said = (done.stderr + done.stdout).decode("utf-8", "replace").strip()
         if done.returncode:
             raise Refusal("git pull failed: %s: %s. Correct that in the folder and try again." % (tree, said))
-        print(passage(said.splitlines()[-1] if said else "Up to date"))
+        print(passage(said.splitlines()[-1] if said else "Up to date"), flush=True)
     else:
         print("%s is not a git clone: put the new files there first. Installing it again." % short(tree))
     installs = installation.records(call.root)

@@ -69,7 +69,7 @@ def notes(project: Project, store_root: str, problems: list[str], now: float, se
                 continue
             names.update([slug] if slug else [])
             home, day = os.path.dirname(page.path), day if page.path else ""
-            label = ("" if scope == "project" else scope, day or (page.day if page.path else ""))
+            label = (day or (page.day if page.path else ""), "" if scope == "project" else scope)
             doubt = _doubt((scope, home, slug), day, about, project.root, now) if slug and home else ""
             shown = neutral.line("- [%s] %s%s" % (" ".join(filter(None, label)), said, doubt))
             part.add(shown, slug, "rule" if is_rule else "index")
