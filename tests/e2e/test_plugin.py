@@ -81,6 +81,7 @@ def test_our_own_command_line_needs_no_permission_and_nothing_else_passes_with_i
     results = world.api.requests("What do we know of the totals?", MAIN)[-1].tool_results()
     assert [bool(result.get("is_error")) for result in results] == [False, False, *(True for _ in others)]
     assert OUTCOME in json.dumps(results[0], ensure_ascii=False)
+    assert "/bin/harness guard allow-once 'harness memory forget" in json.dumps(results)
     assert not (project / "passed").exists()
 
 

@@ -6,7 +6,7 @@ import os
 import time
 
 from ..audit import trail
-from ..base import files, health, jsontext, neutral, settings
+from ..base import files, health, invocation, jsontext, neutral, settings
 from ..base.text import cut, hexdigest
 from ..base.typing import Any
 from ..project import identity
@@ -102,12 +102,12 @@ def sentence(best: Verdict, policy: Policy) -> str:
 def advice(question: Question) -> str:
     command = question.given.get("command")
     is_shell = question.tool == "Bash" and isinstance(command, str)
-    call = str(command) if is_shell else jsontext.compact(question.given)
+    call = (str(command) if is_shell else jsontext.compact(question.given)).replace("'", "'\\''")
     if not 0 < len(call) < (200 if is_shell else 800) or "\n" in call:  # too long to copy
         return " Do not work around this. The user can let it pass once (harness guard allow-once), or do it."
-    quoted = "'%s'" % call.replace("'", "'\\''")
-    option = "" if is_shell else "--tool %s --input " % question.tool
-    return " Do not work around this. The user can let it pass once: harness guard allow-once " + option + quoted
+    in_terminal = invocation.quote(question.tree + "/bin/harness") if "/plugins/cache/" in question.tree else "harness"
+    words = in_terminal, "" if is_shell else "--tool %s --input " % question.tool, call
+    return " Do not work around this. The user can let it pass once: %s guard allow-once %s'%s'" % words
 
 
 def reply(tier: str, text: str) -> bytes:
