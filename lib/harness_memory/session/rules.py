@@ -12,7 +12,7 @@ from ..base import settings
 from ..base.text import brief
 from .episode import DOUBTS
 
-_MOST, _MANY, _READ_CHARS = 12, 8, 8000  # rules of a prompt; sentences; characters of its beginning and of its end
+_MOST, _MANY, _READ_CHARS = 12, 10, 8000  # rules of a prompt; sentences; characters of its beginning and of its end
 _LEAST, _SURE, _AGAIN, _LASTS = 2.5, 3.25, 2.0, 2.0  # a rule; one without doubt; a repetition; a lead
 _HEAD_CHARS, _SHORTEST, _LONGEST = 80, 14, 400  # of what leads a line, a clause that stands alone, a sentence
 _QUOTES, _ENDS = ('"', "“", "«", "「", "（", "("), dict.fromkeys(",;:(—–，：^", " ^ ")  # or asides; where clauses end
@@ -52,10 +52,8 @@ def _present(side: str, text: str) -> list[tuple[float, list[str]]]:
 def _sentences(prompt: str) -> list[tuple[str, str]]:
     """What the user wrote, sentence by sentence, with marks of its place."""
     prompt = prompt if len(prompt) <= 2 * _READ_CHARS else prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
-    is_lead = prompt.startswith((*WORDS["lead"],))
-    is_foreign = not is_lead and prompt.startswith((*WORDS["pasted"],))
-    lines = [] if is_foreign else prompt.replace("’", "'").split("\n")
-    is_role = is_lead or prompt.startswith((*WORDS["roles"],))  # only its rules count
+    is_lead, is_role, is_foreign = [prompt.startswith((*WORDS[kind],)) for kind in ("lead", "roles", "pasted")]
+    lines = [] if is_foreign and not is_lead else prompt.replace("’", "'").split("\n")
     is_code = is_headed = is_spaced = is_spec = False
     found: list[tuple[str, str]] = []
     for line in lines:
@@ -81,8 +79,8 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
             continue
         is_headed, is_spaced = is_headed and (is_item or not is_spaced), False
         is_pasted = line[:4] == "    " or any(mark in bare.replace("://", ":") for mark in WORDS["code"])
-        if is_pasted or (is_role and not is_headed):
-            continue
+        if is_pasted or ((is_role or is_lead) and not is_headed):
+            continue  # of a role, only the rules count
         bare, is_item = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare, is_item or is_list
         if is_lead and not {word.strip(".,:()`") for word in low.split()}.isdisjoint(WORDS["task"]):
             continue  # of the task alone
@@ -97,7 +95,10 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
             if parts[at].lower().rstrip(".,:。：").endswith((*WORDS["lasting"],)):
                 parts[at : at + 2] = ["", parts[at] + " " + parts[at + 1]]
         found += [(part, marks) for part in parts if part[:1] not in ("", *_QUOTES) and part.count('"') % 2 == 0]
-    return [(part, marks + " @long") for part, marks in found] if len(found) > _MANY else found
+    bans = [part.lower().startswith((*WORDS["bans"],)) for part, _ in found]
+    is_task = len(found) > max(2, 2 * sum(bans) - 1)  # what it forbids is of what it orders
+    size = " @long" * (len(found) > _MANY)
+    return [(part, marks + size + " @ban" * (is_ban and is_task)) for (part, marks), is_ban in zip(found, bans)]
 
 
 def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> tuple[str, float]:
