@@ -80,22 +80,22 @@ def test_a_forged_checkpoint_is_left_where_it_is(world: World, when: str) -> Non
 
 
 def test_settings_of_a_project_switch_nothing_off(world: World) -> None:
-    project, evil = world.project("hostile-settings"), world.base / "evil"
+    project, evil, other = world.project("hostile-settings"), world.base / "evil", world.project("neighbour")
+    theirs = world.run(other, "Describe the vault of a neighbour", write(other / "vault.txt"), say(CANARY)).session
     env = {"HARNESS_MEMORY": "off", "HARNESS_MEMORY_HOME": str(evil), "CLAUDE_CONFIG_DIR": str(evil)}
+    env.update(CLAUDE_PROJECT_DIR=str(other), CLAUDE_CODE_SESSION_ID=theirs)
     (project / ".claude").mkdir()
     (project / ".claude" / "settings.json").write_text(json.dumps({"env": env}), encoding="utf-8")
     (project / ".env").write_text("HARNESS_MEMORY=off\n", encoding="utf-8")
     remember = "%s remember 'Totals are rounded to cents' --topic rounding" % world.command_line()
-    calls = bash("rm -rf ~"), bash(remember), write(project / "x.txt")
+    calls = bash("rm -rf ~"), bash(remember), bash("%s list" % world.command_line()), write(project / "x.txt")
     answers = *calls, say("Totals are rounded once, at the very end.")
     session = world.run(project, "Work in a hostile project", *answers).session
-    results = [
-        str(result)
-        for request in world.api.requests("Work in a hostile project", MAIN)
-        for result in request.tool_results()
-    ]
+    requests = world.api.requests("Work in a hostile project", MAIN)
+    results = [str(result) for request in requests for result in request.tool_results()]
     assert any("Harness guard [delete.home]" in result for result in results)
     assert world.home.is_dir()
+    assert "north team" not in "".join([said_to_the_model(world, "Work in a hostile project"), *results])
     assert world.episode(session)["files_changed"] == ["x.txt"]
     assert (world.memory(session) / "LEARNING" / "topics" / "rounding.md").is_file()
     assert not evil.exists()

@@ -14,10 +14,11 @@ if not TABLES:
     from .tables import read
 
     _tables = read(TABLES_FILE)
-    _orders = [[[word.replace("_", " ") for word in words.split()] for words in row] for row in _tables["orders"]]
-    _plain = [sorted([[*filter(str.isascii, words)] for words in row], key=len) for row in _orders]
-    TABLES = frozenset(_tables["roles"][0][0].split()), _orders, _plain
-_ROLES, _ORDERS, _PLAIN_ORDERS = TABLES  # most lines need the plain ones alone, the shortest field of each first
+    _rows = [[[word.replace("_", " ") for word in words.split()] for words in row] for row in _tables["orders"]]
+    _both = [[sorted([[*filter(kept, each)] for each in row], key=len) for row in _rows] for kept in (str.isascii, len)]
+    _heads = [[(word, row[1:]) for row in rows for word in row[0]] for rows in _both]
+    TABLES = (frozenset(_tables["roles"][0][0].split()), *_heads)
+_ROLES, _PLAIN_ORDERS, _ORDERS = TABLES  # each word of the shortest field with the other fields; most lines are plain
 # Letters of other scripts, and the Latin ones that they look like.
 _LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡ", "aeopcyxijshdrnuaeiknoptyxvwg")
 _SIGNS = str.maketrans(",،、]", "::::")  # what stands after a role, as a colon
@@ -38,19 +39,17 @@ def line(text: str) -> str:
     while at > label and bare and text[at - 1].isalnum() and text[at].isalnum():  # an id may begin with digits
         at -= 1
     before, bare = text[:at], text[at:]
-    word = bare.partition(" ")[0]
+    word, blank, rest = bare.partition(" ")
     if word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:] and "." not in word:  # a command, not a path
-        command, blank, rest = bare.rstrip("`").partition(" ")
-        return before.rstrip("`") + "`%s`" % command + blank + rest
-    plain, said = _folded(text).lower(), _folded(bare).lower().translate(_LOOKALIKES)
+        return before.rstrip("`") + "`%s`" % word.rstrip("`") + blank + rest.rstrip("`")
+    plain, said = _folded(text).lower().rstrip(".!"), _folded(bare[:80]).lower().translate(_LOOKALIKES)
     plain = " %s " % (plain if plain.isascii() else plain + " " + plain.translate(_LOOKALIKES))
     plain = plain.replace("`", " ").replace("/bin/", " ").replace("/usr ", " ").replace("|", "| ").replace("  ", " ")
     name, sign, _ = said.translate(_SIGNS).partition(":")  # a role speaks, or is spoken to
     words = name.strip(_MARKERS).replace(" code", "").split()
     is_role = bool(sign) and 0 < len(words) < 3 and words[-1] in _ROLES
-    orders = _PLAIN_ORDERS if plain.isascii() else _ORDERS
-    near = [group for group in orders if True in [word in plain for word in group[0]]]  # quick
-    if is_role or any(all(any(word in plain for word in row) for row in group) for group in near):
+    orders = [others for head, others in (_PLAIN_ORDERS if plain.isascii() else _ORDERS) if head in plain]
+    if is_role or any(all(any(word in plain for word in row) for row in others) for others in orders):
         return before + "(quoted from a record) " + bare
     return text
 
