@@ -52,7 +52,7 @@ def typed(world: World, *words: str) -> int:
     "command",
     [
         *("npm install", "npm i left-pad", "cd x && sudo npm i", "bash -c 'npm add y'", "CI=1 npm install --save z"),
-        *("npm --silent install x", "npm -w web i", "npm --loglevel silent i", "volta run npm i", "corepack npm9 add"),
+        *("npm --silent install x", "npm -w web i", "npm --loglevel silent it", "volta run npm i", "corepack npm9 add"),
         "python3 -c \"import os; os.system('npm install x')\"",
     ],
 )

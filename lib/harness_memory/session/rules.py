@@ -32,10 +32,9 @@ def stated(prompt: str) -> list[str]:
     """The rules in a prompt, each as the user put it."""
     sentences = _sentences(prompt)
     normals = [_normal(*each).replace(" ^ ", " ^ ^^ ^ ").replace(" and ", " and ^^ ^ ") for each in sentences]
-    text = "\n".join(normals)  # in which every clause may begin a sentence
-    signs = _present("+", text)
+    signs = _present("+", "\n".join(normals))  # in which every clause may begin a sentence
     likely = [each for each, normal in zip(sentences, normals) if _score(normal, signs) >= _LEAST]
-    signs += _present("-", text) if likely else []
+    signs += _present("-", "\n".join(normals)) if likely else []
     found = [_rule(sentence, marks, signs) for sentence, marks in likely][::-1]  # of two, the first
     shown = {brief(rule, settings.ITEM_CHARS): score for rule, score in found if score >= _LEAST}
     doubt = " (%s)" % DOUBTS[prompt.startswith((*WORDS["lead"],))]
@@ -58,7 +57,8 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for line in lines:
         bare = line.strip()
-        is_fence = bare[:3] in ("```", "~~~") or "system_instruction>" in bare  # what a program put before the prompt
+        is_tag = bare[:1] == "<" and all(mark + bare.strip("</") in prompt for mark in ("<", "</"))  # of what is given
+        is_fence = is_tag or bare[:3] in ("```", "~~~")
         is_code = is_code != is_fence
         is_spaced = is_spaced or not (bare or not found or found[-1][1][-6:] != "@rules")
         if is_code or is_fence or not bare or bare[0] in "><|$%@{}[✅❌":
@@ -67,7 +67,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
         is_heading = len(heading) < 60 and (bare[0] == "#" or is_bold or heading[-1:] in (":", "："))
         head = low if is_heading else low[:_HEAD_CHARS].rpartition(": ")[0]
         is_letter = low.partition(" ")[0] in WORDS["greetings"] and bare[-1] == "," and "claude" not in low
-        if is_letter or any(word in head for word in WORDS["cited"]):
+        if is_letter or low.startswith((*WORDS["mail"],)) or any(word in head for word in WORDS["cited"]):
             break  # others speak from here on
         is_list, lead = "1. " in bare and " 2. " in bare, low.partition("1. ")[0].strip()
         is_item = bare[0] in "-*•+0123456789" and not is_heading
