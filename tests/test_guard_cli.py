@@ -136,7 +136,7 @@ OWN = {"tiers": {"git.clean": "log", "publish": "deny"}, "rules": [DEPLOY]}
 
 def test_rules_lists_every_rule_with_its_origin(world: World) -> None:
     write_rules(world.root, OWN)
-    write_rules(world.repo / ".claude", {"tiers": {"git.force-push-own": "ask"}})
+    write_rules(world.repo / ".claude", {"tiers": {"delete.inside": "ask"}})
     result = world.run("guard", "rules", "--json")
     assert result.code == 0
     listed = {rule["id"]: rule for rule in result.json}
@@ -145,7 +145,7 @@ def test_rules_lists_every_rule_with_its_origin(world: World) -> None:
         "git.clean": ("log", "yours"),
         "publish": ("deny", "yours"),
         "deploy": ("ask", "yours"),
-        "git.force-push-own": ("ask", "project"),
+        "delete.inside": ("ask", "project"),
     }
     assert listed["deploy"]["match"] == DEPLOY["match"]
     rows = [line.split()[:3] for line in world.run("guard", "rules").stdout.splitlines()]

@@ -405,7 +405,7 @@ def test_the_repository_is_the_project_without_word_from_the_client(guard: Guard
 def test_the_branch_that_is_checked_out_counts(guard: Guard) -> None:
     assert guard.ran("git push --force") == ("ask", "git.force-push")
     support.git(guard.repo, "checkout", "-q", "-b", "feature/x")
-    assert guard.ran("git push --force") == ("log", "git.force-push-own")
+    assert guard.ran("git push --force") == ("ask", "git.force-push-own")
     assert guard.ran("git push --force origin HEAD:main") == ("ask", "git.force-push")
 
 

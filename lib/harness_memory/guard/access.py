@@ -16,11 +16,9 @@ _MARKS = dict.fromkeys(map(ord, "'()\\"))  # around the parts of a program's own
 
 
 def accessed(case: Case, call: Call, kinds: list[tuple[str, str]]) -> Found:
-    kinds = kinds if not call.given.has("--help,-WhatIf,-whatif") else []
     is_search = call.program in WORDS["searchers"]
     if is_search and not any(kind == "r" for kind, _ in kinds):
         kinds = [*kinds, ("r", ".")]
-    is_deep = is_search and call.given.has("--hidden,-r,-R,--recursive")
     is_carried = call.program in WORDS["carriers"] and _is_private_copy(case, kinds, call)
     case.is_template = case.is_template or (is_carried and ".env" in call.line())
     is_template = any(word.lower().endswith(WORDS["templates"]) for kind, word in kinds if kind in ("r", "o"))
@@ -32,7 +30,7 @@ def accessed(case: Case, call: Call, kinds: list[tuple[str, str]]) -> Found:
             continue
         is_wide = word.rstrip("/") in (TILDE, "", "/etc")
         is_wide = is_wide or (word.rstrip("/") == TILDE + "/.claude" and holds(call.line(), "secret-words"))
-        if kind in ("r", "l") and is_deep and is_wide:
+        if kind in ("r", "l") and is_search and is_wide:
             yield paths.SENSITIVE, plain(word)
         yield from _one(case, kind, word, call, is_known=is_carried or (kind == "w" and is_known))
         is_emptied = kind == "w" and call.program in ("", "dd", "truncate")
@@ -58,37 +56,34 @@ def _is_private_copy(case: Case, kinds: list[tuple[str, str]], call: Call) -> bo
 
 
 def _one(case: Case, kind: str, word: str, call: Call, *, is_known: bool) -> Found:
-    if not word or word in WORDS["devices"] or word.startswith("/dev/fd/"):
+    if word in WORDS["devices"]:
         return
-    kind = "r" if kind == "h" and word[:5].lower() == "file:" else kind
-    if kind == "u" and call.program in ("source", "."):
-        case.is_sourced = case.is_sourced or case.rule(word, call) == paths.ENV
+    kind = "r" if word[:5].lower() == "file:" else kind
     if kind in ("?", "q", "e"):
         yield from _guess(case, word, call, is_sent=kind == "e")
     elif kind in ACCESS:
         rule = case.rule(word, call, ACCESS[kind])
         if kind in ("m", "n", "o"):
             is_against = rule.startswith("self.") or (kind in ("m", "o") and rule[:11] == "path.system")
-            is_against = is_against or (kind == "o" and rule == paths.SECRET)
+            is_against = is_against or rule == paths.SECRET
         else:
-            is_inside = call.where == CONTAINER and rule.startswith(("path.system", "path.startup"))
+            is_inside = call.where == CONTAINER and rule.startswith(("path.system", "path.startup", "path.env-write"))
             is_inside = is_inside or (call.where != "" and rule.startswith("self."))
             rule = paths.SENSITIVE if call.where == CONTAINER and rule == paths.SECRET else rule
             is_against = bool(rule) and not is_inside and not _is_excused(case, rule, kind, call)
-        is_mild = rule in (paths.ENV, "path.env-write") or (rule == paths.SENSITIVE and kind in ("r", "o"))
-        if is_against and not (is_known and is_mild):  # cp .env.example .env
+        if is_against and not (
+            is_known and rule in (paths.ENV, "path.env-write", paths.SENSITIVE)
+        ):  # cp .env.example .env
             yield rule, plain(word)
 
 
 def _is_excused(case: Case, rule: str, kind: str, call: Call) -> bool:
-    """What is kept in a variable, linked or counted is not shown; deleting a file of secrets shows nothing."""
-    if kind == "d":
-        return rule in (paths.SENSITIVE, paths.ENV, "path.env-write")
+    """What is kept in a variable, linked or counted is not shown."""
     if rule not in (paths.ENV, paths.SENSITIVE):
-        return call.program in WORDS["searchers"] and call.args[:1] == ["^\\["]  # the names of sections
+        return call.args[:1] == ["^\\["]  # grep for the names of sections
     if call.is_kept:
         return not any(_carries_unknown(each) for each in case.found.calls)
-    is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
+    is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout")
     reader = case.readers.get(id(call))
     is_part = reader is not None or bool(call.via) or call.program in (*WORDS["searchers"], "jq")
     is_config = is_part and any(word.endswith("/.claude.json") for word in call.args)  # mostly settings
@@ -98,14 +93,14 @@ def _is_excused(case: Case, rule: str, kind: str, call: Call) -> bool:
 def _guess(case: Case, word: str, call: Call, *, is_sent: bool) -> Found:
     """A word that may be a path: read, and written where that is ours."""
     is_base = call.row is not None and "q*" in call.row.operands
-    if set("'\"()<>|;`{}$\n") & set(word) or "://" in word or (" " in word and not is_base):
+    if set("'\"()<>|;`{}$\n") & set(word) or (" " in word and not is_base):
         return
-    is_known = call.row is not None and not is_base
-    is_written = not call.where and (call.row is None or (call.program == "git" and "clone" in call.args))
+    is_unknown = call.row is None or is_base
+    is_written = not call.where and (call.row is None or "clone" in call.args)
     for piece in [word, *word.replace("@", "=").split("=")[1:]]:
-        if ("/" not in piece and piece[:1] not in (".", TILDE)) or len(piece) < 3:
+        if "/" not in piece and piece[:1] not in (".", TILDE):
             continue
-        rule = case.rule(piece, call) if not is_known or (is_sent and ":" not in piece[2:]) else ""
+        rule = case.rule(piece, call) if is_unknown or (is_sent and ":" not in piece[2:]) else ""
         if rule == paths.SECRET or (is_sent and rule == paths.ENV) or (is_base and rule == paths.SENSITIVE):
             yield rule if is_sent else rule + "?", plain(piece)
         if is_written and case.rule(piece, call, paths.WRITE).startswith("self."):
@@ -117,7 +112,7 @@ def _unpacked(case: Case, call: Call, kinds: list[tuple[str, str]]) -> Found:
     is_archive = call.program == "unzip" or (call.program == "tar" and "x" in "".join(call.args[:1]))
     targets = [word for kind, word in kinds if kind in ("w", "t")]
     sources = [word for kind, word in kinds if kind in ("r", "o", "a")] if not is_archive else ["./"]
-    for target in targets or (["."] if is_archive else []):
+    for target in targets or ["."]:
         path = paths.absolute(target, call.cwd, case.scope)
         if is_archive and (path == "/" or paths.is_system(path + "/")):
             yield "path.system", plain(target)
@@ -155,4 +150,4 @@ def _shows_names(call: Call) -> bool:
     if call.program in ("awk", "gawk") and ("$2" in text or "$0" in text):
         return False
     signs = WORDS.get("names-" + call.program, ())
-    return any(all(part in text for part in sign.split("&")) for sign in signs) or call.program in ("wc", "xargs")
+    return any(all(part in text for part in sign.split("&")) for sign in signs) or call.program == "xargs"

@@ -28,6 +28,7 @@ class Call:
     """
 
     elsewhere = branch = where = ""
+    number = 0  # of calls before it
     stdin: Any = None
     is_kept = is_piped = False
     via: tuple[str, ...] = ()
@@ -82,8 +83,11 @@ class Trace:
         self.unread: list[str] = []
         self.problem = ""  # why the text itself could not be read
         self.traps: list[str] = []  # what runs in the end
-        self.made: set[str] = set()  # paths that the script itself creates
+        self.made: dict[str, int] = {}  # paths that the script itself creates, and how many calls came before
         self.files: dict[str, str | list[Call]] = {}  # and pipes that it writes: the text, or the calls that make it
+
+    def make(self, path: str) -> None:
+        self.made.setdefault(path, len(self.calls))
 
     def write(self, path: str, content: str | list[Call], *, adds: bool = False) -> None:
         before = self.files.get(path, "") if adds else ""
@@ -115,7 +119,7 @@ def decodes(call: Call) -> bool:
 
 
 def shows_environment(call: Call) -> bool:
-    return call.program in WORDS["listers"] and {"-0", "--null", "-p", "-x"}.issuperset(call.args)
+    return call.program in WORDS["listers"] and {"-0", "--null", "-p"}.issuperset(call.args)
 
 
 def shows_secret(call: Call) -> bool:
@@ -146,15 +150,12 @@ def said(call: Call, found: Trace) -> str | None:
         return call.cwd
     if name == "mktemp":
         made = args[-1] if args and "/" in args[-1] else joined(found.env.get("TMPDIR") or "/tmp", "mktemp.made")
-        found.made.add(shell.plain(made))
+        found.make(shell.plain(made))
         return shell.plain(made)
     if name == "git" and "rev-parse" in args and "--show-toplevel" in args:
         return found.project or None
     if len(args) != 1:
         return None
-    if name == "cat":
-        text = found.files.get(joined(call.cwd, args[0]))  # type: ignore[assignment]
-        return text if isinstance(text, str) else None
     head, _, tail = args[0].rstrip("/").rpartition("/")
     parts = {"dirname": head or ("/" if args[0][:1] == "/" else "."), "basename": tail, "which": tail}
     return joined(call.cwd, args[0]) if name in ("realpath", "readlink") else parts.get(name)

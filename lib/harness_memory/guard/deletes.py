@@ -19,8 +19,6 @@ GRAVE = ("delete.project", "delete.home", "delete.system")
 
 def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     name, given, words, is_deep = call.program, call.given, call.given.operands, True
-    if given.has("--help,-WhatIf,-whatif"):
-        return
     if name in ("find", "fd", "fdfind"):
         yield from _found(call, scope, found)
         return
@@ -81,9 +79,9 @@ def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
 
 
 def _is_made(word: str, call: Call, found: Trace) -> bool:
-    """Whether the script itself has made the target, or a folder above it."""
+    """Whether the script itself has made the target before, or a folder above it."""
     path = joined(call.cwd, word.rstrip("/" + STAR))
-    return any(paths.is_within(path, made) for made in found.made)
+    return any(at <= call.number and paths.is_within(path, made) for made, at in found.made.items())
 
 
 def target_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
@@ -172,8 +170,7 @@ def worth(path: str, scope: Scope, call: Call) -> str:
     if is_free or (is_project and paths.is_within(path, project)):
         return ""
     if paths.is_system(path):
-        is_core = path.count("/") < 4 or path.startswith(("/bin", "/lib", "/boot"))
-        return "delete.system" if is_core else "delete.outside"
+        return "delete.system" if path.count("/") < 3 else "delete.outside"
     if path.startswith("/dev/") and not path.startswith("/dev/shm/"):
         return "disk.overwrite"
     is_rebuilt = is_disposable(path.rpartition("/")[2]) and path.count("/") > 2

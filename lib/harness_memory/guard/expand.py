@@ -273,12 +273,13 @@ class Shell(Words):
         for operator, target in call.redirections:
             if operator in (">", ">>", ">|"):  # a script that the script writes itself can be followed when it is run
                 text, path = calls.said(call, self.trace), joined(self.cwd, target)
-                self.trace.made.add(path)
+                self.trace.make(path)
                 self.trace.write(path, [*call.sources(), call] if text is None else text, adds=operator == ">>")
 
     def record(self, program: str, args: list[str]) -> Call:
         self.budget.take(shell.CALL + 2 * len(args))
         call = Call(program, args, self.cwd)
+        call.number = len(self.trace.calls)
         for name in ("via", "where", "stdin", "is_kept", "branch", "elsewhere"):
             setattr(call, name, getattr(self, name))
         self.trace.calls.append(call)

@@ -71,7 +71,7 @@ class Words(Reader):
             char, is_split = self.next(), False
             self.at += 1
             if char == "'":
-                values = [self.until("'", "")]
+                values = [self.up_to("'")]
             elif char == '"':
                 values = self.quoted('"')
             elif char == "\\":
@@ -108,7 +108,7 @@ class Words(Reader):
 
     def product(self, heads: list[str], tails: list[str]) -> list[str]:
         """Every head with every tail; where that is too much, nothing is known: `x=$x$x`, thirty times over."""
-        self.budget.left -= sum([len(each) for each in tails]) // 8
+        self.budget.left -= sum([len(each) for each in tails]) // 8 + len("".join(heads[:1])) // 1000
         if self.budget.left < 0 or (len(heads) > 1 and len(heads) * len(tails) > MAX_PRODUCT):
             tails = [UNKNOWN]
         return [head + tail for head in heads for tail in tails]

@@ -11,19 +11,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .judge import Case, Found
 
-_TAKES_CODE = frozenset("-c -e -m -ne -pe -p -r -n".split())
-
 
 def runs_foreign(case: Case, call: Call) -> Found:
-    """What the network sent, or a decoder made, is run."""
-    words = [call.word, *(arg for arg in call.args[:3] if arg[:1] != "-" and call.program in WORDS["interpreters"])]
-    origins = [each for word in words for each in case.found.writers(call.cwd, word)]
-    if call.program in WORDS["interpreters"]:
-        origins += [each for arg in call.args for each in case.found.writers("", arg)]
-        operands = [arg for arg in call.args if arg[:1] not in ("-", "+") or arg == "-"]
-        is_given = bool(operands) and operands[0] not in ("-", "/dev/stdin") and "-s" not in call.args
-        is_given = is_given or not _TAKES_CODE.isdisjoint(call.given.flags)  # then standard input is data
-        origins += [] if is_given else call.sources()
+    """What the network sent, or a decoder made, is run; as the argument of a script it is data."""
+    words, origins = [call.word], []
+    if call.program in WORDS["interpreters"] and not call.given.has("-n"):  # which only reads it
+        code, script = call.given.of("csSP"), call.given.operands[:1]
+        words += code or script
+        is_given = bool(code) or ("-s" not in call.given.flags and not {"-", "/dev/stdin"}.issuperset(script))
+        origins = [] if is_given else call.sources()
+    origins = origins + [each for word in words for each in case.found.writers(call.cwd, word)]
     if any(calls.fetches(each) for each in origins):
         yield "remote.pipe-to-shell", call.line()
     elif any(calls.decodes(each) for each in origins):
@@ -31,26 +28,36 @@ def runs_foreign(case: Case, call: Call) -> Found:
 
 
 def sends(case: Case, call: Call) -> Found:
-    given, text = call.given, "/ ".join(call.args) + "/"
+    text = "/ ".join(call.args) + "/"
+    is_local = any((arg.partition("://")[2] or arg).startswith(WORDS["local-hosts"]) for arg in call.args)
     if holds(text, "metadata-hosts"):
         yield "exfil.metadata", call.line()
-    is_local = any((arg.partition("://")[2] or arg).startswith(WORDS["local-hosts"]) for arg in call.args)
-    is_delete = (given.value("M") or "".join(given.operands[:1])).upper() == "DELETE"
-    is_talker, sent = call.program in WORDS["talkers"], given.of("br")
-    lines = call.stdin.split("\n") if is_talker and isinstance(call.stdin, str) else []
+    yield from _orders(call, text, is_local=is_local)
+    if not is_local:
+        yield from _leaks(case, call, text)
+
+
+def _orders(call: Call, text: str, *, is_local: bool) -> Found:
+    """Orders to a service: as a method, as a line for its socket, in a query."""
+    is_delete = (call.given.value("M") or "".join(call.given.operands[:1])).upper() == "DELETE"
+    lines = call.stdin.split("\n") if call.program in WORDS["talkers"] and isinstance(call.stdin, str) else []
     orders = [line.partition(" ")[0] for line in lines] + ([text] if "mutation" in text else [])
     is_order = any(programs.is_destroying(each, WORDS["severe"] + WORDS["socket-verbs"]) for each in orders)
     if is_order or (is_delete and not is_local):
         yield "cloud.delete", call.line()
     elif (is_delete and holds(text, "data-ports")) or holds(text, "destroying-urls"):
         yield "db.destroy", call.line()
-    if is_local:
-        return
-    named = [word for word in given.operands if "@" in word and "://" not in word]
+
+
+def _leaks(case: Case, call: Call, text: str) -> Found:
+    """Secrets, the environment or whole trees in what is sent, or in what stands behind it."""
+    given, is_talker = call.given, call.program in WORDS["talkers"]
+    sent = given.of("br")
     values = [value for option, _, value in given.values if option not in WORDS["header-options"]] + given.operands
     sources = call.sources() if sent or is_talker else []
     sources = sources + [each for v in values for each in case.found.writers(call.cwd, v.rpartition("@")[2])]
     files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
+    named = [word for word in given.operands if "@" in word and "://" not in word]
     files += [(v.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for v in sent + named]
     rules = {case.rule(word, each): plain(word) for word, each in files}
     secrets = [each for each in sources if calls.shows_secret(each)]
@@ -60,11 +67,11 @@ def sends(case: Case, call: Call) -> Found:
         yield "exfil.secret?", rules[paths.SENSITIVE]
     elif any(each.program != "printenv" or each.args[0].endswith(WORDS["never-sent"]) for each in secrets):
         yield "exfil.secret" if any(each in call.sources() for each in secrets) else "exfil.secret?", call.line()
+    if any(calls.shows_environment(each) for each in sources):
+        yield "exfil.environment", call.line()
     is_shell = given.has("-e,-c,--exec,--sh-exec") or "exec:" in text.lower()
     if is_talker and (is_shell or any(each.program in SHELLS for each in sources)):
         yield "remote.shell", call.line()
-    if any(calls.shows_environment(each) for each in sources):
-        yield "exfil.environment", call.line()
     is_fed = is_talker and (files or any(operator == "<" for operator, _ in call.redirections))
     is_fed = is_fed or any(paths.is_system(paths.absolute(word, call.cwd, case.scope)) for word, _ in files if word)
     packers = WORDS["packers"] + WORDS["git-histories"]

@@ -90,8 +90,8 @@ def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
         rest = ["python", *rest] if "".join(rest[:1]).endswith(".py") else rest
         image = "".join(words[at - 1 : at]).partition(":")[0] if where and at else ""  # amazon/aws-cli:2 runs aws
         entry = name_of(image).replace("-cli", "") if "/" in image else ""
-        is_said = programs.row_of(name_of("".join(rest[:1]))) or not programs.row_of(entry)
-        rest = rest if is_said else [entry, *rest]
+        if programs.row_of(entry) and not programs.row_of(name_of("".join(rest[:1]))):
+            rest = [entry, *call.args[call.given.places[at - 1] + 1 :]]
         shell.follow(rest, via=where or name, where=where)
 
 
@@ -270,10 +270,9 @@ def _creates(shell: Shell, call: Call) -> None:
         if not made and (name != "curl" or call.given.has("-O,--remote-name,-J")):  # named like the address
             made = [url.partition("?")[0].rstrip("/").rpartition("/")[2] for url in call.given.operands]
         content = [call]
-    places = [joined(shell.cwd, word) for word in made if word]
-    shell.trace.made.update(places)
-    if content is not None:
-        for path in places[:50]:
+    for path in [joined(shell.cwd, word) for word in made if word]:
+        shell.trace.make(path)
+        if content is not None:
             shell.trace.write(path, content, adds="-a" in call.args)
 
 

@@ -62,7 +62,7 @@ def _of_script(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
 class Case:
     """A script under judgement."""
 
-    is_sourced = is_template = False  # a file of secrets is in the environment, is made from a template
+    is_template = False  # a file of secrets is made from one
 
     def __init__(self, found: Trace, scope: Scope, policy: Any) -> None:
         self.found, self.scope, self.policy = found, scope, policy
@@ -81,8 +81,9 @@ def _of_call(case: Case, call: Call) -> Found:
         yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
     elif rule and not (rule in ("db.destroy", "docker.prune") and any(code.is_scratch(word) for word in call.args)):
         yield rule, call.line()
-    kinds = list(call.accesses())
-    if call.program in WORDS["losers"] or any(kind == "d" for kind, _ in kinds):
+    is_told_only = call.given.has("--help,-WhatIf,-whatif")
+    kinds = list(call.accesses()) if not is_told_only else []
+    if (call.program in WORDS["losers"] and not is_told_only) or any(kind == "d" for kind, _ in kinds):
         yield from deletes.check(call, case.scope, case.found)
     elif call.program in _SPECIAL:
         yield from _SPECIAL[call.program](case, call)
@@ -100,7 +101,7 @@ def _of_call(case: Case, call: Call) -> Found:
 def _effect(case: Case, call: Call) -> str:
     row = call.row or (None if call.where == CONTAINER or {*"/."} & {*call.word} else programs.ANY)
     rule = programs.effect_of(call.program, row, call.given) if row and row.effects else ""
-    if row is programs.ANY and call.word[:7] == "Remove-" and call.program not in WORDS["kept-cmdlets"]:
+    if row is programs.ANY and call.word.startswith(WORDS["cmdlets"]) and call.program not in WORDS["kept-cmdlets"]:
         rule = "service.delete" if not call.given.has("-WhatIf,-whatif") else ""
     reader = case.readers.get(id(call))
     is_used = call.is_kept or (reader is not None and not access.shows(reader))  # goes on to where it is needed
@@ -122,18 +123,17 @@ def _permissions(case: Case, call: Call) -> Found:
         is_ours = paths.is_within(path, case.scope.places[1]) or (is_own and is_home)
         is_root = deletes.is_place(path, case.scope) or paths.is_system(path)
         if is_root and not is_ours and (is_deep or is_wide):
-            is_core = path.count("/") < 2 and path not in ("/opt", "/srv", "/mnt", "/media")
-            is_core = is_core or paths.is_system(path + "/") or is_home
-            yield "system.permissions" if is_core else "path.system", call.line()
+            is_core = path.count("/") < 2 + paths.is_system(path + "/") and path not in WORDS["lesser-roots"]
+            yield "system.permissions" if is_core or is_home else "path.system", call.line()
         elif paths.is_temporary(path, case.scope) and path not in case.scope.temps:
             continue
-        elif is_setuid or (is_wide and (is_deep or not is_ours) and mode.strip("0")):
+        elif is_setuid or (is_wide and mode.strip("0")):
             yield "system.world-writable", call.line()
 
 
 def _mounts(case: Case, call: Call) -> Found:
     for value in call.given.of("B"):
-        parts = dict([part.partition("=")[::2] for part in value.split(",")])
+        parts = dict([part.partition("=")[::2] for part in value.split(",")])  # type=bind,source=…
         outside = parts.get("source") or parts.get("src") or value.partition(":")[0]
         is_path = outside[:1] in ("/", ".", TILDE, UNKNOWN)
         path = paths.absolute(outside, call.cwd, case.scope) if is_path else ""
@@ -149,11 +149,10 @@ def _environment(case: Case, call: Call) -> Found:
     is_printed = call.program in ("echo", "printf") and any(calls.shows_secret(each) for each in values)
     is_seen = not (call.is_kept or call.redirections or call.is_piped)
     is_listed = calls.shows_environment(call)
-    is_told = case.is_sourced or (call.line() in ("env", "printenv") and not call.where)
     reader = case.readers.get(id(call), call)
     is_searched = reader.program in WORDS["searchers"] and not reader.is_piped  # `env | grep -i token`
     is_shown = is_listed and is_searched and holds(" ".join(reader.args).lower(), "secret-words")
-    if is_shown or (is_seen and (is_printed or (is_listed and is_told))):
+    if is_shown or (is_seen and (is_printed or (is_listed and not call.where))):
         yield "secret.show", call.line()
     if call.program not in ("echo", "printf") and any(arg.startswith(WORDS["preloads"]) for arg in call.args):
         yield "code.preload", call.line()

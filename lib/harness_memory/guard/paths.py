@@ -160,7 +160,7 @@ def _rule(path: str, access: str, scope: Scope) -> str:
     if access == READ:
         return _other_memory(path, scope)
     other = own_rule(path, access, scope) or _guarded(path, name, local, access, scope)
-    return other or {ENV: "path.env-write", SECRET: SENSITIVE}.get(rule, "")
+    return other or ({ENV: "path.env-write", SECRET: SENSITIVE}.get(rule, "") if access == WRITE else "")
 
 
 def _secret(path: str, name: str, local: str, scope: Scope) -> str:
