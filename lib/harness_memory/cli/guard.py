@@ -46,13 +46,9 @@ def test(call: Call) -> int:
     trials = [each for command in guard.commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
     failed = [trial.problem for trial in trials if trial.problem]
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
-
-    def row(trial: selftest.Outcome) -> Fields:
-        state = "FAIL" if trial.problem else "ok"
-        return {**trial._asdict(), "state": state, "milliseconds": round(trial.milliseconds)}
-
-    head = "STATE TOOL EXPECTED GOT MS=milliseconds CALL=about"
-    return call.listing(head, trials, "", row, ["", *map(line, failed), total]) or min(len(failed), 1)
+    after = ["", *map(line, failed), total]
+    head = "EXPECTED GOT MS=milliseconds TOOL CALL=about"
+    return call.listing(head, trials, "", selftest.Outcome._asdict, after) or min(len(failed), 1)
 
 
 def allow_once(call: Call) -> int:

@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
     """One run of a command; `problem` is "" when it did what it should. The last three are set for the guard."""
 
     event: str
-    milliseconds: float
+    milliseconds: int
     problem: str
     got: str
     expected: str = ""
@@ -81,4 +81,4 @@ def _run(event: str, command: str, fields: Fields, folder: str, env: Mapping[str
         problem = "the answer is not valid JSON"
     except subprocess.TimeoutExpired:
         problem = "not done within %d seconds" % settings.HOOK_TIMEOUT_SECONDS
-    return Outcome(event, (time.perf_counter() - began) * 1000, problem, got)
+    return Outcome(event, round((time.perf_counter() - began) * 1000), problem, got)
