@@ -94,17 +94,8 @@ def export(call: Call) -> int:
 
 
 def import_(call: Call) -> int:
-    source = os.path.abspath(os.path.expanduser(call.source))
-    if not os.path.isdir(source):
-        return _import_export(call, source)
-    call.prepare()
-    with Shelf("project", call.dir) as shelf:
-        slugs = transfer.take_pages(source, shelf, call.now)
-    return call.answer({"notes": slugs}, ["Took over %s from %s." % (count(len(slugs), "note"), short(source))])
-
-
-def _import_export(call: Call, source: str) -> int:
-    contents, project = transfer.load(source), call.project
+    source, project = os.path.abspath(os.path.expanduser(call.source)), call.project
+    contents = transfer.load(source)
     ids = {path.split("/")[0] for path in contents if "/" in path} - {settings.ARCHIVE_DIR}
     is_moved = call.folder is not None and len(ids) == 1 and ids != {settings.USER_DIR}
     if is_moved:
