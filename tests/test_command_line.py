@@ -100,7 +100,7 @@ def test_a_current_directory_that_is_gone_is_refused(empty: World) -> None:
 # Output ------------------------------------------------------------------------------------------
 def test_tables_align_wide_characters_and_cut_at_the_edge() -> None:
     assert output.table([["你好", "a"], ["x", "b"]]) == ["你好  a", "x     b"]
-    assert output.table([["N", "T"], ["1", "a"], ["10", "b"]]) == [" N  T", " 1  a", "10  b"]
+    assert output.table([["N", "T"], ["1", "a"], ["10", "b"]]) == ["N   T", "1   a", "10  b"]
     assert output.cut("abcdef", 4) == "abc…"
     assert output.cut("你好你好", 5) == "你好…"
     assert output.cut("abc", 0) == "…"

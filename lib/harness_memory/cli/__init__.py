@@ -74,11 +74,9 @@ def _dispatch(argv: list[str]) -> int:
     if word in ("", "help", "-h", "--help"):
         print(guide(family), end="")
         return 0
-    commands = {each: "harness %s --help" % each for each in _FAMILIES}
-    for each in GROUPS:
-        commands.update((row.name, " ".join(filter(None, ("harness", each, row.name)))) for row in verbs(each))
-    close = difflib.get_close_matches(word, commands, 1)
-    hint = "Did you mean: %s" % commands[close[0]] if close else "See: harness %s --help" % family
+    known = {row.name: " ".join(filter(None, ("harness", each, row.name))) for each in GROUPS for row in verbs(each)}
+    close = difflib.get_close_matches(word, known, 1)
+    hint = "Did you mean: " + known[close[0]] if close else "See: harness %s --help" % family
     raise output.Refusal('unknown verb "%s". %s' % (output.line(word), hint))
 
 

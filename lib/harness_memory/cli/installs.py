@@ -30,10 +30,6 @@ class Install:
         self.is_disabled = False
         self.remedy = INSTALL + (" --scope %s" % record["scope"] if record.get("scope", "user") != "user" else "")
 
-    def disable(self, problem: str, remedy: str) -> None:
-        self.problems.append(problem)
-        self.is_disabled, self.remedy = True, remedy
-
 
 def find(call: Call) -> list[Install]:
     """The recorded installs, any other in the settings files that a session here reads, and the plugin."""
@@ -42,7 +38,7 @@ def find(call: Call) -> list[Install]:
     here = [*dict.fromkeys(settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places)]
     installs: list[Install] = []
     plugins: Fields = {}
-    off = (settingsfile.forbidden(), "ask the administrator of this computer to allow them")
+    off, remedy = settingsfile.forbidden(), "ask the administrator of this computer to allow them"
     for path in dict.fromkeys((*records, *here)):
         install = Install(path, records.get(path, {}), is_read_here=path in here)
         try:
@@ -56,11 +52,12 @@ def find(call: Call) -> list[Install]:
         if install.is_read_here:  # of plugins, the last file that mentions one decides
             plugins.update(document.get("enabledPlugins") or {})
             if settingsfile.disables_hooks(document):
-                off = '"disableAllHooks" is set in %s' % path, 'remove "disableAllHooks" from that file'
+                off, remedy = '"disableAllHooks" is set in %s' % path, 'remove "disableAllHooks" from that file'
     installs += [_plugin(key) for key, is_on in plugins.items() if key.startswith(_PLUGIN) and is_on]
     for install in installs:
-        if off[0] and install.hooks and install.is_read_here:
-            install.disable(*off)
+        if off and install.hooks and install.is_read_here:
+            install.problems.append(off)
+            install.is_disabled, install.remedy = True, remedy
     return installs
 
 
@@ -91,12 +88,8 @@ def _plugin(key: str) -> Install:
     installed = files.load_json(path, {"plugins": {"*": [{}]}})
     place: Fields = [{}, *(installed or {"plugins": {}})["plugins"].get(key, ())][-1]
     plugin = Install(str(place.get("installPath") or key), {"version": place.get("version")}, is_plugin=True)
-    launcher = os.path.join(plugin.path, "hooks", "launch.sh")
-    if not os.path.isfile(launcher):
-        remedy = "run: claude plugin install harness-memory --marketplace %s" % key[len(_PLUGIN) :]
-        plugin.disable("the plugin is enabled, but %s is missing" % launcher, remedy)
-    commands = [(event, "sh %s %s" % (invocation.quote(launcher), name[:-3])) for event, name in settingsfile.HOOKS]
-    plugin.hooks = [settingsfile.Hook(event, "", command) for event, command in commands]
+    start = "sh %s " % invocation.quote(os.path.join(plugin.path, "hooks", "launch.sh"))
+    plugin.hooks = [settingsfile.Hook(event, "", start + name[:-3]) for event, name in settingsfile.HOOKS]
     return plugin
 
 

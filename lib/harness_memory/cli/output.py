@@ -169,16 +169,15 @@ def columns(stream: Any = None) -> int:
 
 
 def table(rows: Sequence[Sequence[object]], *, is_cut: bool = False) -> list[str]:
-    """Aligned columns, numbers to the right; cut at the edge of a terminal, of which one takes a third at most."""
+    """Aligned columns, cut at the edge of a terminal, of which one takes a third at most."""
     texts = [[*map(line, row)] for row in rows]
-    edge, lines, every = columns() if is_cut else sys.maxsize, [], [*zip(*texts)][:-1]
-    widths = [min(max(map(width, column)), edge // 3) for column in every]
-    right = [any(map(str.isdecimal, each[1:])) and {*"".join(each[1:])} <= {*"-0123456789"} for each in every]
+    edge, lines = columns() if is_cut else sys.maxsize, []
+    widths = [min(max(map(width, column)), edge // 3) for column in [*zip(*texts)][:-1]]
     for row in texts:
         head = ""
-        for text, size, is_right in zip(row, widths, right):
-            space = " " * (size - width(cut(text, size)))
-            head += space * is_right + cut(text, size) + space * (not is_right) + "  "
+        for text, size in zip(row, widths):
+            shown = cut(text, size)
+            head += shown + " " * (size - width(shown) + 2)
         lines.append((head + cut(row[-1], max(10, edge - width(head)))).rstrip())
     return lines
 
