@@ -191,11 +191,10 @@ class Call(argparse.Namespace):
 
     def running(self, word: str | None) -> str:
         """Claude's id of the session to write to: by name, else the present, else the only one that runs here."""
+        if word and not self.caller.startswith(word):
+            return self.find_session(word).claude_id
         markers = sessions.live_markers(self.dir)
         live = [str(each["claude_session"]) for each in markers if life.is_alive(each["process"]) is not False]
-        if word:
-            ids = {self.caller, *live, *(record.claude_id for record in self.records if record.meta)}
-            return str(one(word, ids - {""}, lambda id: (id,), "session", "list"))
         if not self.caller and len(live) != 1:
             what = ", ".join(id[:8] for id in live) or "none"
             raise Refusal("which session? Running here: %s. Nothing was recorded. Name it: --session ID" % what)

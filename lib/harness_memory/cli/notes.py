@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from ..base import clock, files, settings
 from ..base.redact import MARK, redact
 from ..base.text import brief, cut, one_line
@@ -230,6 +228,5 @@ def compact(call: Call) -> int:
         changes += [{"note": shelf.scope + "/" + slug, "what": what} for slug in changed for what in changed[slug]]
         archived += paths
     rows = ["  %(note)s %(what)s" % change for change in changes] or ["The notes are compact."]
-    folders = ", ".join(dict.fromkeys(short(os.path.dirname(path)) for path in archived))
-    rows += ["%s kept in %s" % (count(len(archived), "original"), folders)] if archived else []
+    rows += ["  kept: " + short(path) for path in archived]
     return call.answer({"changes": changes, "archived": archived}, rows)
