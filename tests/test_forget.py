@@ -64,7 +64,7 @@ def test_preview_changes_nothing(world: World, client: support.Client) -> None:
 def test_forgotten_session_goes_from_everywhere(world: World, client: support.Client) -> None:
     first = lived(world, client, ASK, ANSWER, "zanzibar.md")
     task = {"id": "trip", "title": "Zanzibar", "remaining": ["book Zanzibar"]}
-    point = json.dumps({"done": "Zanzibar planned", "task": task}).encode()
+    point = json.dumps({"what_was_done": "Zanzibar planned", "task": task}).encode()
     inside = {"CLAUDE_CODE_SESSION_ID": first.session.id}
     assert world.memory("checkpoint", stdin=point, env=inside).code == 0
     assert world.memory("rate", "deploy", "2", "--note", "Zanzibar failed", env=inside).code == 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import shlex
 import time
 from importlib import import_module
@@ -123,7 +124,7 @@ def _fill(parser: argparse.ArgumentParser, row: Row) -> None:
     about = "the project in this directory (default: the current one)"
     where.add_argument("--project", metavar="DIR", dest="folder", help=about)
     for names, keywords in options(row.details):
-        (where if keywords["dest"] == "all_projects" else parser).add_argument(*names, **keywords)
+        (where if keywords.get("dest") == "all_projects" else parser).add_argument(*names, **keywords)
     if not row.lines("!"):
         parser.add_argument("--json", action="store_true", help="print JSON, for scripts")
     parser.set_defaults(run=row.function)
@@ -135,26 +136,9 @@ def options(details: list[list[str]] | None = None) -> list[tuple[list[str], dic
     return [_option(*detail) for detail in details if detail[0][0] not in ">$!"]
 
 
-def _option(words: str, about: str | None = None) -> tuple[list[str], dict[str, Any]]:
-    attribute, is_named, words = words.rpartition(": ")
-    names = [word for word in words.split() if word[0] == "-"]
-    value = words.split()[-1] if words.split()[len(names) :] else ""
-    kind, has_default, default = value.strip("[].!").partition("=")
-    keywords: dict[str, Any] = {"help": about, "dest": attribute if is_named else None if names else kind.lower()}
-    is_many, is_optional = "..." in value, value[:1] == "["
-    if not kind:
-        keywords.update({"action": "count", "default": 0} if is_many else {"action": "store_true"})
-        return names, keywords
-    keywords.update({"choices": kind.split("|")} if "|" in kind else _KINDS.get(kind, {"metavar": kind}))
-    if not names:
-        keywords["nargs"] = ("*" if is_many else "?") if is_optional else "+" if is_many else None
-    elif is_many:
-        keywords["action"] = "append"
-    elif is_optional:
-        keywords.update(nargs="?", const=default)
-    else:
-        keywords.update(default=default if has_default else None, required=value[-1] == "!")
-    return names, keywords
+def _option(names: str, keywords: str, about: str | None = None) -> tuple[list[str], dict[str, Any]]:
+    given = json.loads(keywords)
+    return names.split(), {**_KINDS.get(given.pop("kind", ""), {}), **given, "help": about}
 
 
 def positive(text: str) -> int:
@@ -184,12 +168,12 @@ def instant(text: str, *, is_whole: bool = False) -> float:
         raise argparse.ArgumentTypeError("%r is not a date like 2026-11-16, today, 36h or 7d" % text) from None
 
 
-_KINDS: dict[str, dict[str, Any]] = {  # of values, by their names in the table
+_KINDS: dict[str, dict[str, Any]] = {  # of values
     "N": {"type": positive, "metavar": "N"},
     "DATE": {"type": instant, "metavar": "DATE"},
     "1-5": {"type": int, "metavar": "1-5", "choices": range(1, 6)},
     "TYPE": {"choices": settings.NOTE_TYPES},
     "SCOPE": {"choices": settings.NOTE_SCOPES},
     "HOW": {"choices": (*settings.ENFORCE, "off")},
-    **{name: {"type": words_in, "metavar": name} for name in ("FACT", "QUERY", "TASK", "TITLE", "WORDS")},
+    "WORDS": {"type": words_in, "metavar": "WORDS"},
 }

@@ -121,16 +121,17 @@ def health_checks(call: Call) -> Iterator[Check]:
 
 
 def rebuild(call: Call) -> int:
-    dirs = [path for path in call.dirs if os.path.isdir(path)]
-    changed = {path: views.rebuild(path, 10.0) for path in dirs}
-    shelves = [*(notebook.Shelf("project", path) for path in dirs), notebook.user_shelf(call.root)]
-    for shelf in [shelf for shelf in shelves if os.path.isdir(shelf.folder)]:
-        with shelf:
-            changed.setdefault(shelf.home, []).extend([settings.NOTES_INDEX_FILE] * shelf.refresh())
-    for path in dirs:
+    rows = []
+    for shelf in [*(notebook.Shelf("project", path) for path in call.dirs), notebook.user_shelf(call.root)]:
+        changed = views.rebuild(shelf.home, 10.0)
+        if os.path.isdir(shelf.folder):
+            with shelf:
+                changed += [settings.NOTES_INDEX_FILE] * shelf.refresh()
+        if os.path.isdir(shelf.home):
+            rows.append({"project": os.path.basename(shelf.home), "changed": changed})
+    for path in filter(os.path.isdir, call.dirs):
         cache.drop(path)
         cache.open_source(call.root, path, call.now, float("inf"), is_whole=True)
-    rows = [{"project": os.path.basename(path), "changed": names} for path, names in changed.items()]
     return call.answer(rows, None if rows else ["Nothing is remembered here yet, so there is nothing to rebuild."])
 
 

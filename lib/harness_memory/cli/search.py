@@ -72,10 +72,8 @@ def _every(call: Call) -> Iterator[Hit]:
 
 
 def _ranked(call: Call, words: list[str]) -> Iterator[Hit]:
-    """Matches of the session's own notes, then of the index of each project, without what is gone or archived."""
+    """Matches of the index of each project, without what is gone or archived."""
     phrases = [word for word in words if " " in word.strip()]
-    local = [_note(note) for shelf in call.shelves if shelf.scope == "local" for note in shelf.read()]
-    yield from [hit for hit in local if hit.has_words(words)]
     query, seen = ranking.Query(" ".join(call.words)), set()
     for directory in call.dirs:
         ends = time.monotonic() + _REFRESH_SECONDS

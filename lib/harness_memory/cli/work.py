@@ -25,8 +25,7 @@ _REPORTED = ("decisions", "files_changed", "commits")
 _FIELDS = ("id", "title", "state", "last_activity", "branch", "sessions", "next_steps", "blockers")
 _SHOWN = "{0.id}  {0.title}".format
 _TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
-_SAID = {"done": "what_was_done", "remains": "what_remains", "learned": "learnings", "tag": "tags"}  # by option
-_SAID.update(file="files_changed", skill="skill_used", outcome="outcome", rating="rating")
+_SAID = ("what_was_done", "what_remains", "learnings", "tags", "files_changed", "skill_used", "outcome", "rating")
 _SEE = "See: harness memory checkpoint --help"
 
 
@@ -164,7 +163,6 @@ def checkpoint(call: Call) -> int:
             jsontext.pretty(value)  # refuses what could not be written
         except (RecursionError, ValueError) as error:
             raise Refusal("standard input is not valid JSON: %s. Nothing was recorded. %s" % (error, _SEE)) from None
-    value = {_SAID.get(key, key): item for key, item in value.items()} if isinstance(value, dict) else value
     point = checkpoints.normalize(value)
     if point is None:
         raise Refusal("it is empty, or not a checkpoint. Nothing was recorded. " + _SEE)
@@ -182,8 +180,8 @@ def checkpoint(call: Call) -> int:
 def _record(call: Call, value: Fields) -> tuple[str, Session]:
     """Archive under the session's lock, as its hooks do; the artifact's name and the session."""
     claude_id, project, directory = call.running(call.session), call.project, call.directory
-    if call.file:
-        value["files_changed"] = [call.relative(file) for file in call.file]
+    if call.files_changed:
+        value["files_changed"] = [call.relative(file) for file in call.files_changed]
     call.prepare(with_project=False)
     now, ends = time.time(), time.monotonic() + settings.DEADLINE_SECONDS
     context = Context(call.root, project.dir, project.root, project.remote, ends, (directory,))

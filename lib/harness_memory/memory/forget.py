@@ -20,7 +20,7 @@ from ..base.lock import Lock
 from ..base.text import one_line
 from ..base.typing import Fields
 from ..notes import note as notes
-from ..notes.shelf import Shelf, archived_slug, shelves
+from ..notes.shelf import Shelf, archived_slug, list_again, shelves
 from ..session import episode, sessions, tombstones
 from . import archive, views
 from .records import Record, load_all
@@ -145,10 +145,7 @@ def _facts_changing(project_dir: str, is_hit: Matcher, names: Collection[str] = 
             yield
     finally:
         files.remove_tree(recall)
-        for shelf in shelves(os.path.dirname(project_dir), project_dir):
-            if os.path.isdir(shelf.folder):
-                with shelf:
-                    pass
+        list_again(shelves(os.path.dirname(project_dir), project_dir))
         views.rebuild(project_dir, _WAIT_SECONDS)
 
 

@@ -24,7 +24,7 @@ from ..audit import trail
 from ..base import clock, files, machine, settings
 from ..base.lock import Lock
 from ..base.typing import Fields
-from ..notes.shelf import Shelf, user_shelf
+from ..notes.shelf import Shelf, list_again, user_shelf
 from ..project import identity
 from . import archive, merge, views
 from .forget import writers_stopped
@@ -257,8 +257,4 @@ def refresh(root: str) -> None:
     for home in _projects(root):
         if not all(files.exists(os.path.join(home, name)) for name in settings.VIEWS):
             views.refresh(home, 10.0)
-    for shelf in (*(Shelf("project", home) for home in _projects(root)), user_shelf(root)):
-        listed, changed = files.made(shelf.index), files.modified(shelf.folder)
-        if changed >= listed if changed else listed:
-            with shelf:
-                pass
+    list_again([*(Shelf("project", home) for home in _projects(root)), user_shelf(root)])
