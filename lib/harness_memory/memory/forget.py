@@ -20,7 +20,7 @@ from ..base.lock import Lock
 from ..base.text import one_line
 from ..base.typing import Fields
 from ..notes import note as notes
-from ..notes.shelf import Shelf, archived_slug, list_again, shelves
+from ..notes.shelf import Shelf, archived_slug, shelves
 from ..session import episode, sessions, tombstones
 from . import archive, views
 from .records import Record, load_all
@@ -147,6 +147,14 @@ def _facts_changing(project_dir: str, is_hit: Matcher, names: Collection[str] = 
         files.remove_tree(recall)
         list_again(shelves(os.path.dirname(project_dir), project_dir))
         views.rebuild(project_dir, _WAIT_SECONDS)
+
+
+def list_again(places: list[Shelf]) -> None:
+    """Bring the index of each shelf up to date."""
+    for shelf in places:
+        if os.path.isdir(shelf.folder) or files.exists(shelf.index):
+            with shelf:
+                pass
 
 
 def _mentions(names: Collection[str], phrases: Iterable[str]) -> Matcher:

@@ -24,10 +24,10 @@ from ..audit import trail
 from ..base import clock, files, machine, settings
 from ..base.lock import Lock
 from ..base.typing import Fields
-from ..notes.shelf import Shelf, list_again, user_shelf
+from ..notes.shelf import Shelf, user_shelf
 from ..project import identity
 from . import archive, merge, views
-from .forget import writers_stopped
+from .forget import list_again, writers_stopped
 
 BRANCH, BASE = "refs/heads/main", "refs/harness/base"
 _CONFIG = os.path.join(settings.SYNC_DIR, "config.json")

@@ -167,14 +167,6 @@ def holding(places: list[Shelf]) -> list[Note]:
     return [note for note in read_all(places) if not note.fate]
 
 
-def list_again(places: list[Shelf]) -> None:
-    """Bring the index of each shelf up to date."""
-    for shelf in places:
-        if os.path.isdir(shelf.folder) or files.exists(shelf.index):
-            with shelf:
-                pass
-
-
 def archived_slug(name: str) -> str:
     """`parser` of `parser.2026-11-16T060048.123Z.md`."""
     return name.rsplit(".", 3)[0]
