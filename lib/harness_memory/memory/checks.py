@@ -67,7 +67,7 @@ def _check(root: str, top: str) -> Iterator[Finding]:
             what = "can be read by others (mode %04o)" % stat.S_IMODE(info.st_mode)
             yield Finding(path, what, "close it to others: chmod go-rwx (with -R for the whole store)")
         _, kind, remedy, _ = merge.row_of(os.path.relpath(path, root).replace(os.sep, "/"))
-        read = _READERS.get(kind) if stat.S_ISREG(info.st_mode) else None
+        read = _READERS[kind] if stat.S_ISREG(info.st_mode) and kind != "-" else None
         try:
             what = read(path) if read else ""
         except (OSError, ValueError) as error:
