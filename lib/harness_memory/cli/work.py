@@ -33,12 +33,12 @@ def open_items(project_dir: str, *, with_closed: bool = False) -> list[Fields]:
     """Open threads and tasks for scripts."""
     items, now = [], time.time()
     named, chains = [*tasks.load(project_dir).values()], threads.load(project_dir)
-    every: list[Task | Thread] = [*named, *chains] if with_closed else views.open_work(named, chains)
-    for work in every:
+    every: list[Task | Thread] = [*named, *chains]
+    for work, steps in ((work, work.next_steps) for work in every) if with_closed else views.open_work(named, chains):
         days = (now - (clock.parse(work.opened_at) or now)) // settings.DAY_SECONDS
         item = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir), "opened": work.opened_at}
         item.update({key: getattr(work, key) for key in _FIELDS}, age_days=max(0, int(days)))
-        items.append({**item, "next_steps": untold(work.next_steps, work.title)})
+        items.append({**item, "next_steps": untold(steps, work.title)})
     return items
 
 

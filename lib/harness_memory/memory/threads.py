@@ -32,7 +32,7 @@ _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_FORMAT, _HEAD_BYTES, _CHUNKS_MAX = 11, 12, 24  # the second is a chunk's hash and length
+_FORMAT, _HEAD_BYTES, _CHUNKS_MAX = 12, 12, 24  # the second is a chunk's hash and length
 TASKS, RULES, KEYS, COLUMNS = 8, 11, 12, 14  # places in a row: rules and keys wait for review; how many there are
 
 
@@ -210,16 +210,16 @@ def _row(name: str, stamp: str, value: Fields) -> Row:
     left = [step for step in steps if step[-1:] not in "?？" or step.startswith("Unfinished: ")]
     status = OPEN if left else ASKED if steps else CLOSED if is_work else IDLE
     thread = {
-        "last_activity": value["ended"],
         "id": value["thread"],
-        "status": OPEN if status == OPEN else CLOSED,
-        "sessions": [value["id"]],
         "title": title or headline,
+        "status": OPEN if status == OPEN else CLOSED,
         "summary": cut(done.rpartition("\n\n")[2].partition("\n")[0], settings.ITEM_CHARS) or headline,
         "next_steps": steps,
         "blockers": value.get("blockers") or [],
         "channels": value.get("channels") or list(filter(None, [value.get("channel")])),
         "opened_at": value["started"],
+        "last_activity": value["ended"],
+        "sessions": [value["id"]],
         "branch": branch,
         "model": value.get("model") or "",
     }

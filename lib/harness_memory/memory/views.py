@@ -15,7 +15,7 @@ import time
 
 from ..base import clock, files, jsontext, settings
 from ..base.lock import Lock
-from ..base.typing import Any, Fields, Sequence, TypeAlias
+from ..base.typing import Any, Fields, Iterator, Sequence, TypeAlias
 from . import threads
 
 TYPE_CHECKING = False
@@ -65,15 +65,20 @@ def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, bus
     return Lock(os.path.join(project_dir, settings.STATE_DIR, "views.lock"), wait_seconds, busy)
 
 
-def open_work(tasks: list[Task], chains: Sequence[Thread | Row]) -> list[Work]:
-    """Open tasks, then open threads that belong to no task, or went on after it was done."""
+def open_work(tasks: list[Task], chains: Sequence[Thread | Row]) -> Iterator[tuple[Work, list[str]]]:
+    """Open tasks, then open threads of no task, or that went on after it was done; a step is with the latest alone."""
     until: dict[str, str] = {}  # session → how long its work counts as the task's
     for task in tasks:
         until.update((session, "9" if task.is_open else task.last_activity) for session in task.sessions)
-    others = [each for each in chains if isinstance(each, threads.Thread) and each.is_open]
+    every: list[Work] = [each for each in chains if isinstance(each, threads.Thread) and each.is_open]
     if until:  # else a Stop need not parse the sessions of a thread
-        others = [each for each in others if any(until.get(id, "") < each.last_activity for id in each.sessions)]
-    return [*(task for task in tasks if task.is_open), *others]
+        every = [each for each in every if any(until.get(id, "") < each.last_activity for id in each.sessions)]
+    listed: set[str] = set()
+    for work in [task for task in tasks if task.is_open] + every:
+        steps = [step for step in work.next_steps if step not in listed]
+        listed.update(steps)
+        if steps or not work.next_steps:
+            yield work, steps
 
 
 def has_work(project_dir: str) -> bool:
@@ -122,12 +127,8 @@ def _current_work(tasks: list[Task], chains: list[Thread | Row], project: str) -
     updated = max(times, default="")
     year, month, day, *_ = time.localtime(clock.parse(updated) or 0.0)
     begins, ends = (clock.iso(time.mktime((year, month, each, 0, 0, 0, 0, 0, -1))) for each in (day, day + 1))
-    active, listed = [], set()
-    for each in open_work(tasks, chains)[: settings.ACTIVE_TASKS_SHOWN]:
-        steps = [step for step in each.next_steps if step not in listed]
-        listed.update(steps)
-        if each.next_steps and not steps:
-            continue  # a later session left the same
+    active = []
+    for _, (each, steps) in zip(range(settings.ACTIVE_TASKS_SHOWN), open_work(tasks, chains)):
         item = {"id": each.id, "description": each.title, "status": "blocked" if each.blockers else "in_progress"}
         item.update(started=each.opened_at, project=project, branch=each.branch, blockers=each.blockers)
         active.append({**item, "next_steps": steps, "close": each.close})
