@@ -119,4 +119,4 @@ def _ends_name(text: str, at: int, end: int) -> bool:
     if at == 0 or text[at - 1] not in _ALNUM or text[at] in "_-" or text[at].isupper() != text[at - 1].isupper():
         return True
     is_other = text[max(0, at - 5) : at].lower().endswith(_OTHER)
-    return end - at > 4 or (text[at:end].lower() in ("pass", "pwd", "key", "auth") and not is_other)
+    return end - at > 4 or (text[at:end].lower() in ("pass", "pwd", "pw", "key", "auth") and not is_other)

@@ -27,6 +27,7 @@ _ENTRY = ("value=", "value:", 'value":', "value':", "default =", "default:")
 _AROUND = "\"'`()[]<>,;.:|*"  # a word in a sentence
 _CODE_SIGNS = frozenset("=(){}<>[],/\\")
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
+_SPOKEN_STOPS = {sign: blank for sign, blank in _STOPS.items() if sign != ord("&")}
 _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
 _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
 
@@ -143,7 +144,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
         return None if is_class else _in_sentence(text, start, name, kind)
     is_glued = text[start - 1] == "="
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&", ";")
-    first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _STOPS)
+    first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _SPOKEN_STOPS if sign == ":" else _STOPS)
     is_compared = sign == "==" and (not quoted or " " in text[first:last])
     is_value = before.endswith((".svg?", "=")) and sign in "=:" and not quoted and before[-1] != sign  # `[type=pass]:`
     if is_compared or is_value or (sign == ">" and not text.startswith("</", last)):
@@ -284,7 +285,7 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
     quote = quote * 3 if text.startswith(quote * 3, at) else quote
     first = at + len(quote)
     limit = min(len(text), first + 8 * _CODE_MAX_CHARS)
-    end = text.find("\n", first, limit) if len(quote) == 1 else -1
+    end = text.find("\n", first, limit) if len(quote) == 1 or quote not in text[first:limit] else -1
     end = limit if end < 0 else end
     close = text.find(quote, first, end)
     while close > first and text[close - 1] == "\\":
