@@ -91,9 +91,9 @@ def tokens(text: str, words: list[str]) -> Iterator[Span]:
 
 def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     word, before = text[start:end], text[max(0, start - 6) : start]
-    extension = word.rpartition(".")[2]
-    is_file, is_host = extension.islower() and len(extension) < 5, before.endswith("//") and text[end : end + 1] != "@"
-    is_outline = sum(c.isalpha() for c in word) * 4 < len(word)  # of SVG
+    is_file = "." in word[-5:] and word[-5:].rpartition(".")[2].islower()
+    is_host = "+" in word if text[end : end + 1] == "@" else before.endswith("//")  # or an address of mail
+    is_outline = sum(c.isalpha() for c in word) * 7 < len(word) * 2  # of SVG
     is_id = before.rstrip("\"': =").lower().endswith("id") and "aid" not in before and "alid" not in before
     if is_file or is_host or is_outline or is_id:
         return
@@ -138,7 +138,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     if is_harmless or not TABLES["faults"].isdisjoint(words) or is_part or before.endswith((MARK, "::")):
         return None
     sign, start = _separator(text, end, is_foreign=not name.isascii())
-    option = name.startswith("-")
+    option = name.startswith("-") and text[end : end + 1] != "`"
     if not sign and not (option and start > end):
         is_class = name.isalnum() and name[0].isupper() and not name.isupper() and len(_words(name)) > 1
         return None if is_class else _in_sentence(text, start, name, kind)
@@ -328,7 +328,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     if not quoted:
         is_long = len(value) >= (4 if chosen or not value.isalpha() else 8)
         return not _is_code(value) and not is_constant and (is_long if strict else _is_unusual(value, chosen))
-    if is_constant or value[0] == " " or (value[0] in ".)," and ("(" in value or " " in value)):
+    if is_constant or value[0] == " " or " {" in value or (value[0] in ".)," and ("(" in value or " " in value)):
         return False  # the quote was the end of a text
     if " " in value:  # text for a reader: "Invalid token", "Enter a password"
         words = _words(value)
@@ -349,7 +349,7 @@ def _words(value: str) -> list[str]:
 
 
 def _is_code(value: str) -> bool:
-    value = value.strip("=").rpartition("=")[2].replace("$", "_")
+    value = value.strip("=").rpartition("=")[2].replace("$", "_").replace(".#", ".")
     head, call, _ = value.replace("[0]", "").replace("[1]", "").partition("(")
     if call:
         return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
