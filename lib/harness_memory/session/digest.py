@@ -87,18 +87,8 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
     found = units.split(text)
     rows = features(found, about, is_work)
     scores = [[sum([each.get(name, 0) for name in row]) for each in TABLES["coefficients"].values()] for row in rows]
-    votes = [min(max(left + 15, -10), 25) for _, left, *_ in scores]  # of an item for the others of its list
-    lists: dict[tuple[object, ...], list[int]] = {}
-    for unit, vote in zip(found, votes):
-        lists.setdefault((unit.section, unit.lead, unit.kind, unit.is_first), []).append(vote)
     statements: list[Statement] = []
-    matter, since = "", 0  # what the next lines are about, and its first statement
     for at, (unit, row, (headline, left, decided, learned)) in enumerate(zip(found, rows, scores)):
-        if unit.is_first and unit.kind in (units.HEAD, units.ITEM) and "its remedy" not in row:
-            matter, since = unit.text, len(statements)
-        if unit.kind in (units.ITEM, units.ROW) and unit.is_first:
-            others = lists[unit.section, unit.lead, unit.kind, True]
-            left += 2 * (sum(others) - votes[at]) // (5 * (len(others) - 1 or 1))
         kinds = "s" if ("done" in row or "done early" in row) and unit.kind != units.HEAD else ""
         sure = max(decided, learned) if _TALK.isdisjoint(row) or not _CHOSEN.isdisjoint(row) else -99
         is_bare = "bare" in row and left > 0 and bool(statements)  # "Want me to do that?": that is what is left
@@ -116,10 +106,8 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
         headline -= 10 if "l" in kinds else 0
         line = unit.text.rstrip(":： ") + {units.HEAD: ":", units.DONE: " (done)"}.get(unit.kind, "")
         headline -= 5 * ("colon" in row and "content 2" not in row)  # what announces a list says little alone
-        if "its remedy" in row and "l" in kinds and matter:  # "Fix: …": one item, with what it mends
-            line = cut("%s — %s" % (matter, line), settings.PASSAGE_CHARS)
-            for each in statements[since:]:
-                each.kinds = each.kinds.replace("l", "").replace("o", "")
+        if "its remedy" in row and "l" in kinds and unit.section:  # "Fix: …", with what it mends
+            line = cut("%s — %s" % (unit.section, line), settings.PASSAGE_CHARS)
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
         if "l" in kinds and statements and unit.lead == found[at - 1].text:  # the line above announces it
             statements[-1].kinds = statements[-1].kinds.replace("l", "").replace("f", "")
@@ -237,16 +225,26 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
 def _title(title: str) -> set[str]:
     """What a heading, or the line above a list, says of what stands below; a long one only if that is to be done."""
     words = words_of(title)[:12]
-    pairs = [*zip(words, words[1:])]
-    found = _classes([*words, *map("_".join, pairs)], title) if title[-1:] not in "?？" else set()  # "to do"
+    if title[-1:] in "?？":
+        return {"done"} if not units.TICKS.isdisjoint(title) else set()
+    pairs, is_lead = [*zip(words, words[1:])], title[-1:] in ":："
+    found = _classes([*words, *map("_".join, pairs)], title)  # "to do"
     found.update(["done"] * (not units.TICKS.isdisjoint(title)))
     is_told = "stop" in CLASS.get(words[-1] if words else "", ()) or not found.isdisjoint(_TOLD)  # "The plan is:"
-    is_infinitive = words[:1] != ["how"] and any(a == "to" and "do" in CLASS.get(b, ()) for a, b in pairs)  # "to add"
-    if "done" not in found:  # "What I would do next"
-        is_planned = is_infinitive or ("me" in found and not found.isdisjoint(("may", "do")))
-        found.update(["planned"] * is_planned, ["due"] * ("agenda" in found and not is_told))
+    if "done" not in found and "usage" not in found and {"let", "because"}.isdisjoint((*words[:1], *words[-1:])):
+        is_infinitive = words[:1] != ["how"] and any(a == "to" and "do" in CLASS.get(b, ()) for a, b in pairs)
+        is_planned = is_infinitive or ("me" in found and not found.isdisjoint(("may", "do")))  # "What I would do next"
+        tail = words[-3:] if words[-1:] in (["to"], ["be"]) else words[-1:]
+        named = _classes(tail if is_lead else words, "")  # "The fix would be:", "Changes needed"
+        is_needed = "must" in named or (is_lead and "may" in named and words[0] not in ("this", "it", "that"))
+        is_needed = is_needed and found.isdisjoint(("yet", "leaning"))
+        found.update(["planned"] * is_planned, ["needed"] * is_needed)
+    clause = title.replace(" — ", ", ").rpartition(", ")[2]  # what announces the list
+    named = _classes(words_of(clause), clause)
+    found.update(["due"] * ("agenda" in named and not is_told and "done" not in named))
     if len(words) > 9 or len(title) >= 60:
-        return found & {"due", "planned"}
+        is_later = not is_lead and "later" in _classes(words[:2], "")  # "Still outstanding from the first run"
+        return found & {"due", "planned", "needed" if is_lead else "later" if is_later else ""}
     if "later" in found and not ("done" in found and "not" not in found):  # "Still to do", not "Left panel"
         is_pure = all(not _OPEN.isdisjoint(CLASS.get(word, ())) for word in words if len(word) > 2)
         found.update(["open"] * (is_pure or (len(title) < 9 and title > "\u3040")))
@@ -269,6 +267,8 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     is_deed = (
         ("done" in early or (first[-2:] == "ed" and len(first) > 4)) and "first do" not in found and "not" not in early
     )
+    state = words_of(text.rpartition("| ")[2])[:4] if " | " in text else []  # how a row says it stands
+    found.update(["ended pending"] * bool({"pending", "status"} & _classes(state, "")))
     is_bare = "you" in found and all(not _BARE.isdisjoint(CLASS.get(word, ())) for word in words)
     found.update(["bare"] * is_bare, ["done early"] * is_deed)
     found.update(["about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share))] * (len(about) > 1))
