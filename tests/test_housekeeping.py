@@ -109,7 +109,11 @@ def test_beyond_the_number_kept_the_session_that_was_silent_longest_goes(life: L
     assert not any(b"ended long ago" in data for data in support.snapshot(life.store).values())
 
 
-@pytest.mark.parametrize("content", ['{"retention_episodes": 1', '{"retention_episodes": 0}', '{"retention": 1}', None])
+TWICE = '{"retention_episodes": 200, "retention_episodes": 1}'
+BROKEN = ['{"retention_episodes": 1', '{"retention_episodes": 0}', '{"retention": 1}', TWICE, None]
+
+
+@pytest.mark.parametrize("content", BROKEN)
 def test_nothing_is_retired_while_the_configuration_has_a_problem(life: Life, content: str | None) -> None:
     for number in range(3):
         each = Life(life.home, life.cwd)

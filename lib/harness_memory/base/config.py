@@ -31,8 +31,9 @@ def load(root: str) -> Config:
     config.problems = []
     try:
         chosen, problem = files.read_json(path, {})
+        text = files.read_text(path) if chosen else ""
     except OSError as error:
-        chosen, problem = None, str(error)
+        chosen, problem, text = None, str(error), ""
     if problem:
         config.problems.append("%s: %s; the defaults are used" % (path, problem))
     for key, value in (chosen or {}).items():
@@ -40,11 +41,11 @@ def load(root: str) -> Config:
         is_count = isinstance(value, int) and not isinstance(value, bool) and least <= value < 1_000_000
         if key not in DEFAULTS:
             problem = 'unknown key "%.40s" (known: %s)' % (key, ", ".join(sorted(DEFAULTS)))
-        elif value in choices if choices else is_count:
+        elif (value in choices if choices else is_count) and text.count('"%s"' % key) == 1:
             config[key] = value
             continue
         else:
             wanted = '"%s"' % '" or "'.join(choices) if choices else "a whole number, %d or more" % least
-            problem = '"%s" must be %s; %s is used' % (key, wanted, DEFAULTS[key])
+            problem = '"%s" must be given once, as %s; %s is used' % (key, wanted, DEFAULTS[key])
         config.problems.append("%s: %s" % (path, problem))
     return config

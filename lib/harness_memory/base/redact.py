@@ -21,7 +21,6 @@ _ALNUM = frozenset(_LETTERS)
 # What no token contains becomes a blank; `/` too, or every path would be a word.
 _SPLIT = bytes([code if code in _LETTERS.encode() + b"-_.~+" else 32 for code in range(256)])
 _PARTS = bytes.maketrans(b"-_.", b"   ")
-_HEX = b"0123456789abcdefABCDEF-."
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`
@@ -65,7 +64,7 @@ def _spans(text: str) -> Iterator[Span]:
     """The secrets of a text, those that are known by their own form first."""
     rows = [row for other, heads in _RULES.items() if other in text for head, row in heads if head in text]
     words = text.encode("utf-8", "surrogatepass").translate(_SPLIT).split()
-    words = [word for word in words if len(word) > 15 and word.strip(_HEX)]
+    words = [word for word in words if len(word) > 15 and word.strip(b"0123456789abcdefABCDEF-.")]
     words = [
         word  # with a part that is long, and neither a word nor a number
         for word in words
