@@ -42,7 +42,7 @@ def note_failure(root: str, event: str, error: BaseException | str) -> None:
         error = "%s: %s" % (type(error).__name__, error)
     record = {"schema": settings.SCHEMA, "at": clock.iso(time.time()), "event": event}
     record.update(error=redact(error)[:1000], detail=redact(detail)[-4000:])
-    directory = failures_dir(root)
+    directory = os.path.join(root, settings.FAILURES_DIR)
     name = "%020d-%d.json" % (max(0, time.time_ns()), os.getpid())  # of one length, so that they sort by time
     try:
         files.check_owner(root)
@@ -55,7 +55,7 @@ def note_failure(root: str, event: str, error: BaseException | str) -> None:
 
 def failures(root: str) -> list[dict[str, Any]]:
     """Recorded failures, oldest first."""
-    directory = failures_dir(root)
+    directory = os.path.join(root, settings.FAILURES_DIR)
     records = (files.load_json(os.path.join(directory, name), {}) for name in files.names(directory))
     return [record for record in records if record is not None]
 
@@ -63,12 +63,8 @@ def failures(root: str) -> list[dict[str, Any]]:
 def unmentioned(root: str) -> list[str]:
     """How many failures are new since the last call, if any."""
     shown = os.path.join(root, settings.HEALTH_DIR, "shown")
-    instants = [name.partition("-")[0] for name in files.names(failures_dir(root))]
+    instants = [name.partition("-")[0] for name in files.names(os.path.join(root, settings.FAILURES_DIR))]
     fresh = [text for text in instants if text.isdecimal() and int(text) / 1e9 > files.made(shown)]
     if fresh:
         files.write(shown, b"")
     return ["%d hook run%s failed" % (len(fresh), "s"[len(fresh) == 1 :])] if fresh else []
-
-
-def failures_dir(root: str) -> str:
-    return os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)

@@ -18,7 +18,6 @@ class _Context:
     object_hook = object_pairs_hook = None
     parse_float = parse_constant = float
     parse_int = int
-    memo: dict[str, str] = {}  # noqa: RUF012  (the scanner wants a plain attribute)
 
 
 def _refuse(value: object, _: int = 0) -> NoReturn:

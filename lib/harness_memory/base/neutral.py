@@ -6,7 +6,7 @@ is quoted, and a line that speaks in a role or addresses the model is marked as 
 
 from __future__ import annotations
 
-from .text import one_line
+from .text import foreign, one_line, translated
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES = globals().get("TABLES")  # a hook has them already, see `bundle`
@@ -21,6 +21,7 @@ if not TABLES:
 _ROLES, _PLAIN_ORDERS, _ORDERS = TABLES  # each word of the shortest field with the other fields; most lines are plain
 # Letters of other scripts, and the Latin ones that they look like.
 _LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡ", "aeopcyxijshdrnuaeiknoptyxvwg")
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # full-width letters and signs, as the plain ones
 _SIGNS = str.maketrans(",،、]", "::::")  # what stands after a role, as a colon
 _HEX = frozenset("0123456789abcdef")
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
@@ -42,13 +43,16 @@ def line(text: str) -> str:
     word, blank, rest = bare.partition(" ")
     if word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:] and "." not in word:  # a command, not a path
         return before.rstrip("`") + "`%s`" % word.rstrip("`") + blank + rest.rstrip("`")
-    plain, said = _folded(text).lower().rstrip(".!"), _folded(bare[:80]).lower().translate(_LOOKALIKES)
-    plain = " %s " % (plain if plain.isascii() else plain + " " + plain.translate(_LOOKALIKES))
+    said = translated(translated(bare[:80], _WIDE).lower(), _LOOKALIKES)
+    plain = translated(text, _WIDE).lower().rstrip(".!")
+    alike = translated(plain, _LOOKALIKES)
+    plain = " %s " % (plain if alike == plain else plain + " " + alike)
     plain = plain.replace("`", " ").replace("/bin/", " ").replace("/usr ", " ").replace("|", "| ").replace("  ", " ")
     name, sign, _ = said.translate(_SIGNS).partition(":")  # a role speaks, or is spoken to
     words = name.strip(_MARKERS).replace(" code", "").split()
     is_role = bool(sign) and 0 < len(words) < 3 and words[-1] in _ROLES
-    orders = [others for head, others in (_PLAIN_ORDERS if plain.isascii() else _ORDERS) if head in plain]
+    table = _ORDERS if any(map(str.isalpha, foreign(plain))) else _PLAIN_ORDERS
+    orders = [others for head, others in table if head in plain]
     if is_role or any(all(any(word in plain for word in row) for row in others) for others in orders):
         return before + "(quoted from a record) " + bare
     return text
@@ -70,11 +74,6 @@ def _is_tag(part: str) -> bool:
     """Whether what follows an angle bracket makes a tag, also with blanks, accents or look-alikes between."""
     if part[:1].isalpha():
         return True
-    head = _folded(part[:40]).lower()
+    head = translated(part[:40], _WIDE).lower()
     at = next((number for number, char in enumerate(head) if char.isascii() and char not in "/!?| "), len(head))
     return not _TAG_MARKS.isdisjoint(head[:at]) or head[at:].startswith(("harness-memory", "system"))
-
-
-def _folded(text: str) -> str:
-    """Full-width letters and signs as the plain ones they look like."""
-    return text if text.isascii() else text.translate({code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)})

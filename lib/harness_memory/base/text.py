@@ -14,7 +14,8 @@ _SPANS = (
     *(*range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)),
     *(*range(0xFE00, 0xFE10), *range(0xFFF9, 0xFFFC), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B)),
 )
-_HIDDEN = dict.fromkeys((*_SINGLES, *_SPANS, *range(0xE0000, 0xE01F0)))
+_HIDDEN = dict.fromkeys((*_SINGLES, *_SPANS, *range(0xE0000, 0xE01F0)))  # what reorders a shown text, or hides in it
+_ASCII = bytes(range(128))
 _NAME_CHARS = 100
 _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on every line of a transcript
 
@@ -30,7 +31,7 @@ def from_outside(episode: Mapping[str, Any]) -> str:
 
 
 def one_line(value: str) -> str:
-    value = _visible(value)
+    value = translated(value, _HIDDEN)
     return " ".join((value if value.isprintable() else value.translate(_CONTROLS)).split())
 
 
@@ -41,7 +42,10 @@ def long_words(text: str) -> set[str]:
 
 def block(value: str) -> str:
     """Text with its lines, without control characters and trailing spaces."""
-    lines = [line.rstrip() for line in _visible(value).replace("\r\n", "\n").translate(_BLOCK_CONTROLS).split("\n")]
+    lines = [
+        line.rstrip()
+        for line in translated(value, _HIDDEN).replace("\r\n", "\n").translate(_BLOCK_CONTROLS).split("\n")
+    ]
     return "\n".join(lines).strip("\n ")
 
 
@@ -62,12 +66,9 @@ def brief(value: str, limit: int) -> str:
 def brief_of(value: object, limit: int) -> str:
     if not isinstance(value, str) or len(value) > _NAME_CHARS:
         return brief(clean(value, settings.TEXT_FIELD_MAX_CHARS), limit)
-    line = _names.get((value, limit))
-    if line is None:
-        if len(_names) >= 256:
-            _names.clear()
-        line = _names[value, limit] = brief(clean(value, _NAME_CHARS), limit)
-    return line
+    if (value, limit) not in _names:
+        _names[value, limit] = brief(clean(value, _NAME_CHARS), limit)
+    return _names[value, limit]
 
 
 def passage(value: str, limit: int) -> str:
@@ -111,7 +112,7 @@ def _redacted(value: str, limit: int) -> str:
     for part in parts:  # an escape sequence may end in a letter
         tail = part[1:].lstrip("0123456789;:?<=>") if part[:1] == "[" else part.lstrip(" #%()*+-./")
         head += " " + tail[1:]
-    value = _visible(head)
+    value = translated(head, _HIDDEN)
     # The shortest token has 15 characters, and what hides a shorter secret stands around one of these marks.
     if len(value) < 15 and value.isprintable() and set("=:>@ ").isdisjoint(value):
         return value
@@ -120,6 +121,12 @@ def _redacted(value: str, limit: int) -> str:
     return redact(value)
 
 
-def _visible(value: str) -> str:
-    """Text without characters that reorder what a terminal shows, or hide in it."""
-    return value if value.isascii() else value.translate(_HIDDEN)
+def foreign(value: str) -> str:
+    """The characters of a text beyond ASCII; few have many."""
+    data = b"" if value.isascii() else value.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    return data.decode("utf-8", "surrogatepass")
+
+
+def translated(value: str, table: Mapping[int, Any]) -> str:
+    """Text by a table of rare characters, none in ASCII: to look up all others too takes long."""
+    return value if table.keys().isdisjoint(map(ord, foreign(value))) else value.translate(table)

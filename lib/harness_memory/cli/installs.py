@@ -122,5 +122,5 @@ def guard(call: Call, installs: list[Install]) -> Guard:
 
 def last_runs(root: str) -> dict[str, float]:
     """When each hook last ran; 0.0 for never."""
-    folder = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
+    folder = os.path.join(root, settings.LAST_RUN_DIR)
     return {event: files.modified(os.path.join(folder, event)) for event, _ in settingsfile.HOOKS}

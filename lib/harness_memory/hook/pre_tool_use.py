@@ -119,7 +119,7 @@ def _without_more(env: Environment, verdict: list[bytes], error: BaseException) 
 def _stamp(root: str) -> None:
     """Leave the sign by which `doctor` sees that the hook runs."""
     folder = root + "/" + settings.HEALTH_DIR
-    path = "/".join((folder, settings.LAST_RUN_DIR, "PreToolUse"))
+    path = "/".join((root, settings.LAST_RUN_DIR, "PreToolUse"))
     try:
         places = [system.lstat(each) for each in (folder, path.rpartition("/")[0], path)]
         kinds = [each.st_mode & 0o170000 for each in places]  # of `st_mode`, without the `stat` module

@@ -160,7 +160,7 @@ def _reply(
         _stamp(root, name, opened)
     handle = __import__("%s.%s" % (__package__, handler), fromlist=["handle"]).handle
     reply = handle(Run(event, root, ends, rules))
-    mark = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name)
+    mark = os.path.join(root, settings.LAST_RUN_DIR, name)
     try:
         os.close(files.open_plain(mark, files.O_APPEND))  # a link, or another user's file, is an error
         os.utime(mark)

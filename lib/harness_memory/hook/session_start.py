@@ -85,7 +85,7 @@ def _problems(run: Run) -> list[str]:
         from ..guard import policy
 
         problems += policy.report(root, launch, run.project_dir, run.event.session_id, run.now)
-    if files.names(os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)):
+    if files.names(os.path.join(root, settings.FAILURES_DIR)):
         from ..base import health
 
         problems += health.unmentioned(root)

@@ -24,7 +24,7 @@ def housekeep(context: Context, claude_id: str, process: Fields, now: float, con
 
             sweep.sweep(context, claude_id, process, now, config)
     # What killed writers leave is looked for once an hour, and after a session that died.
-    last = files.made(os.path.join(context.store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, "SessionStart"))
+    last = files.made(os.path.join(context.store_root, settings.LAST_RUN_DIR, "SessionStart"))
     is_due = files.names(live) != listed or abs(now - last) > 3600
     retiring = () if config.problems else (_retire_episodes, *((_remove_async_tasks,) if is_due else ()))
     for duty in (*retiring, _refresh_views, _list_notes, *((_remove_strays,) if is_due else ())):

@@ -22,7 +22,7 @@ from .terms import code
 _LOCK = "recall.lock"
 _HEADER_BYTES = 64 * 1024  # more than magic and state take
 _SETTLED_NS = 2 * 10**9  # a folder that changed later may change again within one tick of its clock
-_CHANGING_SECONDS = 2 * 86400  # a prompt looks for changes in sessions that started since
+_CHANGING_SECONDS, _CHANGING_MAX = 2 * 86400, 48  # a prompt looks for changes in the last that started since
 # What reading a damaged cache raises: it is dropped, and the next reader starts over.
 DAMAGE = (ValueError, KeyError, TypeError, IndexError, AttributeError)
 
@@ -109,9 +109,9 @@ class _Cache:
         if changed_ns == self.state.get("episodes", 0) and not self.is_whole:
             return
         names = os.listdir(files.inside(directory)) if changed_ns else []
-        changing = settings.EPISODE_PREFIX + clock.stamp(clock.iso(now - _CHANGING_SECONDS))
-        stamps = self.stamps
-        fresh = [name for name in names if self.is_whole or name > changing or name not in stamps]
+        stamps, since = self.stamps, settings.EPISODE_PREFIX + clock.stamp(clock.iso(now - _CHANGING_SECONDS))
+        changing = sorted([name for name in names if name > since])[-_CHANGING_MAX:]
+        fresh = names if self.is_whole else {*changing, *{*names}.difference(stamps)}
         episodes = [name for name in fresh if name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json")]
         stamped = [(name, _stamp(os.path.join(directory, name))) for name in episodes]
         changed = sorted([each for each in stamped if each[1] != stamps.get(each[0])], reverse=True)

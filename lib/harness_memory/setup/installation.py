@@ -105,7 +105,7 @@ class Installation:
         for path in memory:  # before the record of the install, by which a second attempt knows the memory
             files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
         if not self._put():  # what ran later runs as a plugin
-            files.remove_tree(os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
+            files.remove_tree(os.path.join(self.store, settings.LAST_RUN_DIR))
         if files.names(self.store) == [settings.GITIGNORE_FILE]:
             files.remove(os.path.join(self.store, settings.GITIGNORE_FILE))
         for path in (self.store, self.skills_dir, os.path.dirname(self.path)):
@@ -161,7 +161,7 @@ def memory(store: str) -> list[str]:
     names = [name for name in files.names(store) if not os.path.islink(os.path.join(store, name))]
     projects = [name for name in names if _PROJECT.fullmatch(name)]
     ours = [name for name in projects if os.path.isfile(os.path.join(store, name, settings.PROJECT_FILE))]
-    has_run = os.path.isdir(os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
+    has_run = os.path.isdir(os.path.join(store, settings.LAST_RUN_DIR))
     if ours or records(store) or has_run:  # else a `config.json` or `user` in this folder is not ours
         ours += [name for name in names if name in settingsfile.OURS]
     return [os.path.join(store, name) for name in ours]

@@ -75,7 +75,7 @@ def _run(event: str, command: str, fields: Fields, folder: str, env: Mapping[str
         elif failures:
             problem = str(failures[-1].get("error", "failed"))
         else:
-            stamp = os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR, event)
+            stamp = os.path.join(store, settings.LAST_RUN_DIR, event)
             problem = "" if os.path.exists(stamp) else "the hook left no stamp of its run"
     except ValueError:
         problem = "the answer is not valid JSON"
