@@ -23,7 +23,6 @@ _ROLES, _PLAIN_ORDERS, _ORDERS = TABLES  # each word of the shortest field with 
 _LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡ", "aeopcyxijshdrnuaeiknoptyxvwg")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # full-width letters and signs, as the plain ones
 _SIGNS = str.maketrans(",،、]", "::::")  # what stands after a role, as a colon
-_HEX = frozenset("0123456789abcdef")
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
 _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the words of a line
 
@@ -33,7 +32,7 @@ def line(text: str) -> str:
     text = one_line_of(text)
     label = text.find("] ") + 2 if text.lstrip("- ")[:3] == "[20" else 0  # the day and id before the words
     named = text[label:].lstrip("- ")
-    if named[8:10] == ": " and _HEX.issuperset(named[:8]):  # the id of a session
+    if named[8:10] == ": " and not named[:8].strip("0123456789abcdef"):  # the id of a session
         label = len(text) - len(named) + 10
     bare = text[label:].lstrip(_MARKERS)
     at = len(text) - len(bare)
