@@ -221,7 +221,7 @@ def usage() -> Part:
         "Commands begin with `%s`, then: `show <id>` reads a session or note in full; `search WORD`;"
         % invocation.own_command(),
         '`checkpoint --done "…" --remains "…" --learned "…"` when work is done or has to wait;',
-        '`remember "…"` keeps a fact for later sessions; `thread close <id>` when an open item is done.',
+        '`remember "…"` keeps a fact, or what users want from now on; `thread close <id>` when an open item is done.',
     ]
     return Part("usage", "", lines)
 
