@@ -66,7 +66,12 @@ def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:
 def _calls(body: str, name: str) -> Iterator[tuple[str, list[str], str]]:
     """(function in lower case with its object, literals among its arguments, their text in lower case)."""
     at = count = 0
+    remarks = ("//", "/*") if name in WORDS["slashed"] else ("#",)
     while at < len(body) and count < MAX_CALLS:
+        if body.startswith(remarks, at) and body[at - 1 : at] in ("", " ", "\t", "\n", ";"):
+            end = body.find("*/" if body[at + 1 : at + 2] == "*" else "\n", at)
+            at = end if end > at else len(body)
+            continue
         if body[at] in "'\"`":
             literal, end = _string(body, at)
             before = body[max(0, at - 14) : at].rstrip()  # perl -e 'system "rm x"'

@@ -142,7 +142,7 @@ class Words(Reader):
         """What stands for `$…` or a text in backquotes, whose first character is read."""
         char, start = self.next(), self.at
         if mark == "`":
-            text = self.until("`", "`\\$")
+            text = self.until("`")
             for each in "`$\\":
                 text = text.replace("\\" + each, each)
             before = len(self.trace.calls)
@@ -154,7 +154,7 @@ class Words(Reader):
             return self.parameter(self.bracket("{", "}"))
         if char == "'":
             self.at += 1
-            return [shell.unescaped(self.until("'", "'\\"))]
+            return [shell.unescaped(self.until("'"))]
         if char == '"':
             return [""]  # a string to be translated: the quote is read next
         if char in shell.DIGITS or (char and char in "@*#?$!-"):

@@ -30,15 +30,15 @@ def runs_foreign(case: Case, call: Call) -> Found:
 def sends(case: Case, call: Call) -> Found:
     text = "/ ".join(call.args) + "/"
     is_local = any((arg.partition("://")[2] or arg).startswith(WORDS["local-hosts"]) for arg in call.args)
-    if holds(text, "metadata-hosts"):
-        yield "exfil.metadata", call.line()
     yield from _orders(call, text, is_local=is_local)
     if not is_local:
         yield from _leaks(case, call, text)
 
 
 def _orders(call: Call, text: str, *, is_local: bool) -> Found:
-    """Orders to a service: as a method, as a line for its socket, in a query."""
+    """Orders to a service: as a method, as a line for its socket, in a query; and the one that gives out secrets."""
+    if holds(text, "metadata-hosts"):
+        yield "exfil.metadata", call.line()
     is_delete = (call.given.value("M") or "".join(call.given.operands[:1])).upper() == "DELETE"
     lines = call.stdin.split("\n") if call.program in WORDS["talkers"] and isinstance(call.stdin, str) else []
     orders = [line.partition(" ")[0] for line in lines] + ([text] if "mutation" in text else [])

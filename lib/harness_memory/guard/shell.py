@@ -168,13 +168,13 @@ class Reader:
         self.at = start
         return None
 
-    def until(self, closer: str, escapes: str) -> str:
-        """The text up to a closing quote, raw; a backslash hides each of `escapes`."""
+    def until(self, closer: str) -> str:
+        """The text up to a closing quote, raw; a backslash hides what follows it."""
         start = at = self.at
         while self.text[at : at + 1] != closer:
             if at >= len(self.text):
                 raise self.fail("an open " + closer)
-            at += 2 if self.text[at] == "\\" and self.text[at + 1 : at + 2] in escapes else 1
+            at += 2 if self.text[at] == "\\" else 1
         self.at = at + 1
         return self.text[start:at]
 

@@ -16,13 +16,10 @@ DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
 def change(shell: Shell, call: Call) -> bool:
     """Whether this call is one of them."""
     name, args = call.program, call.args
-    pairs = [(key, value) for key, _, value in [arg.partition("=") for arg in args]]
     if name in ("cd", "pushd", "chdir", "set-location", "popd"):
         _move(shell, name, args)
-    elif name in DECLARERS:
-        shell.variables.update({key: [value] for key, value in pairs if value})
     elif name == "alias":
-        shell.functions.update({key: value + ' "$@"' for key, value in pairs})
+        shell.functions.update({key: value + ' "$@"' for key, _, value in [arg.partition("=") for arg in args]})
     elif name in ("read", "mapfile", "readarray"):
         values = fed_words(shell.stdin, lines=True) or [UNKNOWN]
         shell.variables.update({arg: values for arg in args if arg[:1] != "-"})
