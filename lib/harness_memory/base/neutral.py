@@ -30,7 +30,7 @@ _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the wor
 def line(text: str) -> str:
     """One line of a record, safe to show."""
     text = one_line_of(text)
-    label = text.find("] ") + 2 if text.lstrip("- ")[:3] == "[20" else 0  # the day and id before the words
+    label = text.find("] ") + 2 if text.lstrip("- ").startswith(("[20", "[team]")) else 0  # day and id, or scope
     named = text[label:].lstrip("- ")
     if named[8:10] == ": " and not named[:8].strip("0123456789abcdef"):  # the id of a session
         label = len(text) - len(named) + 10
