@@ -76,7 +76,7 @@ def _put_away(memory: Memory, say: Say) -> None:
     life = memory.play(say("archived ask"), say("archived answer"), [say("archived file") + ".py"])
     life.end()
     tomorrow = time.strftime("%Y-%m-%d", time.localtime(time.time() + 2 * DAY))
-    memory.do("archive", "--before", tomorrow)
+    memory.do("archive", "--before", tomorrow, "--open")
 
 
 def _curate(memory: Memory, say: Say) -> None:

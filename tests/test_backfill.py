@@ -125,7 +125,7 @@ def test_pruned_or_archived_session_is_known(world: World, after: str) -> None:
     assert world.json("backfill")["made"] == 1
     (world.root / "config.json").write_text('{"work_after": "%s"}' % after.split()[0], "utf-8")
     is_whole = after.endswith("whole")
-    world.json(*(("archive", "--before", "2099-01-01") if is_whole else ("prune", "--older-than", "1d")))
+    world.json(*(("archive", "--before", "2099-01-01", "--open") if is_whole else ("prune", "--older-than", "1d")))
     report = world.json("backfill")
     assert (report["made"], report["left_alone"]) == (0, {"known": 1})
     assert len(support.episodes(world.root)) == (0 if is_whole else 1)

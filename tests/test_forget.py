@@ -46,7 +46,7 @@ def archived(world: World, client: support.Client) -> str:
     """The short id of an archived session that holds the text."""
     life = lived(world, client, ASK, ANSWER, "letter.md")
     life.end()
-    assert world.json("archive", "--before", "2099-01-01")["sessions"] == 1
+    assert world.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 1
     return life.session.id[:8]
 
 

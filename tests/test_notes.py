@@ -138,8 +138,10 @@ def test_a_session_is_given_the_nearest_note(life: Life, home: Path) -> None:
     assert (" user] tabs: Uses tabs" in other, "Spaces, this once" in other) == (True, False)
 
 
-def test_facts_go_to_the_end_of_a_note() -> None:
-    note = notes.parse("build", "# Build\n\nVite makes the bundle.\n\n")
-    for fact in ("The binary is static", "Releases are on Tuesdays"):
+def test_a_fact_goes_to_the_section_that_it_is_about() -> None:
+    note = notes.parse("build", "# Build\n\n## Frontend\n\nVite makes the bundle.\n\n## Backend\n\n- Go, one binary\n")
+    for fact in ("The bundle of Vite stays below 200 kB", "The binary is static", "Releases are on Tuesdays"):
         note.add(fact)
-    assert note.body[2:] == ["Vite makes the bundle.", "", "- The binary is static", "- Releases are on Tuesdays"]
+    frontend, backend = "\n".join(note.body).split("## Backend")
+    assert "Vite makes the bundle.\n\n- The bundle of Vite stays below 200 kB\n" in frontend
+    assert backend.endswith("- Go, one binary\n- The binary is static\n- Releases are on Tuesdays")

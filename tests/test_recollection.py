@@ -154,7 +154,7 @@ def test_notes_come_back_and_superseded_ones_do_not(shop: Life, home: Path, repo
 
 
 def test_archived_sessions_come_back_by_their_title(shop: Life, home: Path, repo: Path) -> None:
-    assert World(home, repo).memory("archive", "--before", "2100-01-01").code == 0
+    assert World(home, repo).memory("archive", "--before", "2100-01-01", "--open").code == 0
     shop.start()
     text = shop.prompt("cart totals are rounded once at the end; per-line rounding in the tax helper is gone").context
     assert "archived a000000c] Cart totals are rounded" in text

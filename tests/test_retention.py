@@ -160,7 +160,7 @@ def test_archived_sessions_come_back_as_they_were(world: World) -> None:
     kept = aged(world, 10, "younger")
     files_before = facts(world)
     report = world.json("archive", "--before", before(20))
-    assert (report["sessions"], len(report["archives"])) == (3, 1)
+    assert (report["sessions"], report["open"], len(report["archives"])) == (3, 0, 1)
     assert [name.encode() in (world.project / "INDEX.md").read_bytes() for name in (*old, kept)] == [
         False,
         False,
@@ -188,6 +188,15 @@ def test_archive_is_private_readable_by_tar_and_searched(world: World) -> None:
     shown = world.memory("show", mine)
     assert (shown.code, "restore %s" % mine in shown.stderr) == (2, True)
     assert world.json("restore", os.path.basename(path))["restored"] == [mine]
+
+
+def test_sessions_of_open_threads_stay_unless_asked_for(world: World) -> None:
+    open_one = aged(world, 50, "half done", remains="The other half")
+    report = world.json("archive", "--before", before(20))
+    assert (report["sessions"], report["open"]) == (0, 1)
+    assert open_one in work(world)
+    assert "--open archives them too" in world.memory("archive", "--before", before(20)).stdout
+    assert world.json("archive", "--before", before(20), "--open")["sessions"] == 1
 
 
 def test_session_archived_in_parts_comes_back_whole(world: World) -> None:

@@ -60,7 +60,7 @@ def test_other_projects_are_searched_only_on_request(
 
 
 def test_archived_sessions_are_found_when_nothing_else_is(world: World, sessions: list[support.Session]) -> None:
-    assert world.memory("archive", "--before", "2100-01-01").code == 0
+    assert world.memory("archive", "--before", "2100-01-01", "--open").code == 0
     assert world.json("search", "jitter") == world.json("search", "jitter", "--archived")
     (hit,) = world.json("search", "jitter", "--archived")
     assert (hit["kind"], hit["id"]) == ("archived", sessions[1].id[:8])

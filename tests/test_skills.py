@@ -13,6 +13,7 @@ import support
 
 from harness_memory import cli
 from harness_memory.base import invocation, settings
+from harness_memory.base.text import hexdigest
 from harness_memory.setup import settingsfile
 from harness_memory.setup.installation import PLUGIN_COMMAND, Installation
 
@@ -52,8 +53,8 @@ class Config:
     def put(self) -> list[str]:
         return self._installation().install(self._wanted(), sys.executable)
 
-    def remove(self) -> None:
-        self._installation().uninstall(self._wanted(), [])
+    def remove(self) -> list[str]:
+        return self._installation().uninstall(self._wanted(), [])
 
     def _installation(self) -> Installation:
         return Installation(str(support.ROOT), "user", str(self.settings), str(self.store))
@@ -68,21 +69,27 @@ def config(tmp_path: Path) -> Config:
 
 
 def test_skills_are_installed_upgraded_and_removed(config: Config) -> None:
+    record = config.store / "installs.json"
+    old = config.skills / NAMES[0] / "SKILL.md"
     assert config.put() == []
-    (config.skills / NAMES[0] / "SKILL.md").write_bytes(b"old")
+    text = old.read_bytes()
+    old.write_bytes(b"old")
+    record.write_text(record.read_text("utf-8").replace(hexdigest(text), hexdigest(b"old")), "utf-8")
     assert config.put() == []
     words = invocation.command(str(support.ROOT), sys.executable)
     assert config.copies() == {name: source(name).replace(PLUGIN_COMMAND, words) for name in NAMES}
-    config.remove()
+    assert config.remove() == []
     assert not config.settings.parent.exists()
 
 
-def test_a_skill_that_was_there_before_stays_the_users(config: Config) -> None:
+@pytest.mark.parametrize("is_upgraded", [True, False])
+def test_an_edited_skill_stays_the_users(config: Config, is_upgraded: bool) -> None:
+    config.put()
     path = config.skills / "harness-recall" / "SKILL.md"
-    path.parent.mkdir(parents=True)
     path.write_text("mine", "utf-8")
-    assert [config.put(), config.put()] == [[str(path)]] * 2
-    config.remove()
+    if is_upgraded:
+        assert config.put() == [str(path)]
+    assert config.remove() == ([] if is_upgraded else [str(path)])
     assert config.copies() == {"harness-recall": "mine"}
 
 

@@ -33,13 +33,15 @@ def context(world: World, repo: Path | None = None) -> str:
     return Life(world.home, repo or world.repo, pid=os.getpid()).start().context
 
 
-def test_share_writes_the_day(shop: World) -> None:
+def test_share_writes_with_author_and_day(shop: World) -> None:
     path = shop.repo / NOTES / "cart-totals.md"
     assert FACT in shop.memory("share", "cart-totals").stdout
     text = path.read_text("utf-8")
-    assert "\nshared:" in text
+    assert "author: Ada\nshared:" in text
     assert "session" not in text
     assert "(overridden by project/cart-totals)" in shop.memory("list", "--notes").stdout
+    support.git(shop.repo, "config", "user.name", "")
+    assert "author" not in shop.json("share", "cart-totals")["text"]
     assert support.git(shop.repo, "status", "--porcelain", "-uall", "--", str(NOTES)).startswith("?? ")
 
 
@@ -52,7 +54,7 @@ def test_share_refuses_what_is_not_for_others_and_names_the_line(shop: World, fa
     (shop.project / "LEARNING" / "topics" / "mine.md").write_text(text, "utf-8")
     refused = shop.memory("share", "mine")
     assert refused.code == 2
-    assert "line 9 " in refused.stderr
+    assert "line 10 " in refused.stderr
     assert "ghp_" not in refused.stderr
     assert not (shop.repo / NOTES).exists()
 

@@ -1,4 +1,4 @@
-"""A memory as one file."""
+"""A memory as one file, and Claude Code's own notes."""
 
 from __future__ import annotations
 
@@ -75,3 +75,18 @@ def test_a_damaged_or_hostile_file_changes_nothing(tmp_path: Path) -> None:
     assert machine.memory("import", str(tmp_path / "evil.tgz")).code == 2
     assert machine.files() == before
     assert not [*tmp_path.glob("**/evil")]
+
+
+def test_notes_of_claude_code_are_taken_over_once(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, "one")
+    folder = tmp_path / "one" / ".claude" / "projects" / "x" / "memory"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("# Memory\n- [Build](build.md): how\n- Use pnpm, not npm\n", "utf-8")
+    (folder / "build.md").write_text(
+        "---\nname: Build\ndescription: How to build\ntype: project\n---\nRun make.\n", "utf-8"
+    )
+    assert machine.json("import", str(folder))["notes"] == ["auto-memory", "build"]
+    assert machine.json("import", str(folder))["notes"] == []
+    assert "source: Claude Code auto memory" in machine.memory("show", "build").stdout
+    assert [each["facts"] for each in machine.json("list", "--notes")] == [["Use pnpm, not npm"], ["Run make."]]
+    assert machine.memory("verify").code == 0

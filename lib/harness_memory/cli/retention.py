@@ -61,9 +61,10 @@ def prune(call: Call) -> int:
 
 def archive(call: Call) -> int:
     with archives.lock(call.dir):
-        old = archives.before(call.dir, call.before)
+        old, still_open = archives.before(call.dir, call.before, with_open=call.open)
         made = archives.retire(call.dir, old, archives.WHOLE, time.time())
-    return call.answer({"sessions": len(old), "archives": made})
+    note = "Sessions of open threads stay; --open archives them too." if still_open else None
+    return call.answer({"sessions": len(old), "archives": made, "open": still_open, "note": note})
 
 
 def restore(call: Call) -> int:

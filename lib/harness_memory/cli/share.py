@@ -10,6 +10,7 @@ from typing import Iterator
 
 from ..base import clock, files, invocation, settings
 from ..base.redact import redact
+from ..base.text import brief
 from ..memory import sync as syncing
 from ..memory import transfer
 from ..memory.sync import Store
@@ -30,9 +31,10 @@ _EVERY_SECONDS = 300
 def share(call: Call) -> int:
     note, checkout = call.find_note(call.name, is_readable=True), call.project.root
     path = Shelf(settings.TEAM_SCOPE, checkout).path(note.slug)
+    author = brief(_git(checkout, "user.name"), settings.NOTE_NAME_CHARS)
     fields = {**note.fields, "name": note.name, "description": note.description, "type": note.type}
     # Without what says where and when it was written down.
-    fields.update(scope="", session="", shared=call.today)
+    fields.update(scope="", session="", author=author, shared=call.today)
     text = render(Note(note.slug, fields, note.body))
     if private := [*_private(text)]:
         what = "%s is not for others to see; nothing was written. Correct it:\n%s"
@@ -55,6 +57,12 @@ def _private(text: str) -> Iterator[str]:
             yield "  line %d holds a secret" % number
         elif any(mark in row + os.sep for mark in marks):
             yield "  line %d names a path of a person's home: %s" % (number, line(row))
+
+
+def _git(checkout: str, *words: str) -> str:
+    """A value of git's configuration there; "" without one."""
+    done = subprocess.run(["git", "config", *words], cwd=checkout, capture_output=True, check=False)
+    return done.stdout.decode("utf-8", "replace")
 
 
 def team(call: Call) -> int:
@@ -86,8 +94,17 @@ def export(call: Call) -> int:
 
 
 def import_(call: Call) -> int:
-    source, project = os.path.abspath(os.path.expanduser(call.source)), call.project
-    contents = transfer.load(source)
+    source = os.path.abspath(os.path.expanduser(call.source))
+    if not os.path.isdir(source):
+        return _import_export(call, source)
+    call.prepare()
+    with Shelf("project", call.dir) as shelf:
+        slugs = transfer.take_pages(source, shelf, call.now)
+    return call.answer({"notes": slugs}, ["Took over %s from %s." % (count(len(slugs), "note"), short(source))])
+
+
+def _import_export(call: Call, source: str) -> int:
+    contents, project = transfer.load(source), call.project
     ids = {path.split("/")[0] for path in contents if "/" in path} - {settings.ARCHIVE_DIR}
     is_moved = call.folder is not None and len(ids) == 1 and ids != {settings.USER_DIR}
     if is_moved:
@@ -146,9 +163,8 @@ def init(call: Call) -> int:
             Store(call.root, os.environ).git("init", "-q", "--bare", url)
     remote = normalize(url, os.getcwd())
     used = {each for path in call.all_dirs for each in identity.known(path, "remotes")} | {"file:" + project.root}
-    command = ["git", "config", "--get-regexp", r"^remote\..*url$"]
-    done = subprocess.run(command, cwd=project.root, stdout=subprocess.PIPE, check=False)
-    if remote in used or remote in [normalize(word, project.root) for word in done.stdout.decode().split()]:
+    used |= {normalize(each, project.root) for each in _git(project.root, "--get-regexp", r"^remote\..*url$").split()}
+    if remote in used:
         why = "holds the code of a project, whose readers would read your memory. Name another"
         raise Refusal("%s %s" % (line(redact(url)), why))
     if remote.partition("/")[0] in _PUBLIC and not call.private:

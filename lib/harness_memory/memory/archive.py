@@ -27,7 +27,7 @@ from ..base.lock import Lock
 from ..base.text import hexdigest
 from ..base.typing import Fields
 from ..session import episode, sessions, tombstones
-from . import records, views
+from . import records, threads, views
 from .housekeeping import archive_folder
 from .records import Record
 
@@ -162,7 +162,9 @@ def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], no
     """Replace the files of every archived session by what `change` returns; {} drops the session.
 
     The caller holds the lock. Unreadable, after all others, for a damaged archive."""
-    damaged = []
+    damaged, folder = [], archive_folder(project_dir)
+    for name in [name for name in files.names(folder) if name.endswith(".jsonl")]:
+        files.erase(os.path.join(folder, name))  # an index, which version 0.1 wrote
     for path in paths(project_dir):
         try:
             pairs = [(session.files, change(session)) for session in load(path)]
@@ -184,9 +186,12 @@ def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[s
     return result
 
 
-def before(project_dir: str, instant: float) -> list[Record]:
-    """Sessions that last did something before an instant."""
-    return [record for record in records.load_all(project_dir) if _last_seen(record) < instant]
+def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[Record], int]:
+    """Sessions that last did something before an instant, and how many stay because their thread is open."""
+    still_open = {id for thread in threads.load(project_dir) if thread.is_open for id in thread.sessions}
+    old = [record for record in records.load_all(project_dir) if _last_seen(record) < instant]
+    closed = [record for record in old if with_open or record.id not in still_open]
+    return closed, len(old) - len(closed)
 
 
 def _last_seen(record: Record) -> float:

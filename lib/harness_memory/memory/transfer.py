@@ -1,19 +1,27 @@
 """Memory that comes from elsewhere, or goes there, without git.
 
 An export is a compressed tar file of what `sync` would send. Taking one over merges by the same rules (see `merge`), as
-if both had begun with nothing.
+if both had begun with nothing. Claude Code's auto memory, a folder of Markdown pages with MEMORY.md as its index,
+becomes notes that name their source.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterable
 from functools import partial
 from typing import IO
 
-from ..base import files, jsontext, settings
+from ..base import clock, files, jsontext, settings
+from ..base.text import brief
+from ..notes import note as notes
+from ..notes.note import Note
+from ..notes.shelf import Shelf
 from . import archive, merge, sync
+
+_LINK = re.compile(r"\]\([^)]+\.md\)")
 
 
 def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
@@ -63,3 +71,28 @@ def take(root: str, found: dict[str, bytes], now: float) -> list[str]:
     merged = merge.Merged({}, ours, theirs, everything.__getitem__)
     sync.apply(root, merged, now)
     return [path for path in merged.changes if path != settings.VERSIONS_FILE]
+
+
+def take_pages(folder: str, shelf: Shelf, now: float) -> list[str]:
+    """Notes of a folder of pages; the slugs of those that are new or say more than before."""
+    changed = []
+    for name in [name for name in files.names(folder) if name.endswith(".md")]:
+        page = notes.parse(notes.slug_of(name[: -len(".md")]), files.read_text(os.path.join(folder, name)))
+        if name == settings.NOTES_INDEX_FILE:  # what it says beside naming the other pages
+            page = Note("auto-memory", {"name": "Auto memory"}, [row for row in page.body if not _LINK.search(row)])
+        day = clock.iso(files.modified(os.path.join(folder, name)))[:10]
+        created = page.fields.get("created") or day
+        page.fields.update(source="Claude Code auto memory", created=created, verified=day)
+        former = shelf.note(page.slug)
+        known = {fact.text for fact in former.facts} if former else set()
+        new = [fact.text for fact in page.facts if fact.text not in known]
+        if not new or (former and former.is_unreadable):
+            continue
+        note = former or page
+        for text in new if former else ():
+            note.add(text)
+        note.fields.update(name=brief(note.name, settings.NOTE_NAME_CHARS), type=note.type)
+        note.fields["description"] = brief(note.description, settings.NOTE_DESCRIPTION_CHARS)
+        shelf.put(note, now)
+        changed.append(note.slug)
+    return changed

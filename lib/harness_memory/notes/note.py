@@ -25,7 +25,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, settings, shape, yaml
-from ..base.text import brief, cut, hexdigest, one_line
+from ..base.text import brief, cut, hexdigest, long_words, one_line
 from ..base.typing import Fields
 from ..session.sessions import DEVICE_NAMES
 
@@ -118,11 +118,14 @@ class Note:
         return [fact for fact in facts if fact.text]
 
     def add(self, text: str) -> None:
-        """As a bullet at the end."""
-        self.body = "\n".join(self.body).rstrip().split("\n")
-        if not any(fact.start > 0 and fact.last == len(self.body) for fact in self.facts):
-            self.body.append("")
-        self.body.append("- " + one_line(text))
+        """As a bullet at the end of the section that shares most words with it, else of the note."""
+        starts = [0, *(at for at, line in enumerate(self.body) if at and _is_heading(line)), len(self.body)]
+        shared = [len(long_words(text) & long_words(" ".join(self.body[a:b]))) for a, b in zip(starts, starts[1:])]
+        end = starts[shared.index(max(shared)) + 1] if any(shared) else len(self.body)
+        above = "\n".join(self.body[:end]).rstrip().split("\n")
+        is_list = any(fact.start > 0 and fact.last == len(above) for fact in self.facts)
+        below = ["", *self.body[end:]] if any(map(str.strip, self.body[end:])) else []
+        self.body = [*above, *([] if is_list else [""]), "- " + one_line(text), *below]
 
     def drop(self, facts: list[Fact]) -> None:
         gone = {number for fact in facts for number in range(fact.first, fact.last)}

@@ -3,7 +3,7 @@
     <session>/local/*.md                 local: deleted when the session ends
     <project>/LEARNING/topics/*.md       project
     <checkout>/.claude/memory/*.md       team: comes with the repository, reviewed like code; `share` writes it, with
-                                         the field shared
+                                         the fields author and shared
     <store>/user/LEARNING/topics/*.md    user: follows the person into every project
 
 The nearer scope wins, in this order: of two notes of one name the local one overrides the project's, and so on. A note

@@ -79,9 +79,9 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
         lines += ["Would link %s" % link] * (not is_linked)
         lines += ["Would read the transcripts of %s" % output.count(earlier, "earlier session")] * args.backfill
         return _rehearse(target, after, lines)
-    theirs = target.install(wanted, python)
+    edited = target.install(wanted, python)
     document = settingsfile.load(target.path)[1]
-    output.show("note: " + note for note in _notes(target.scope, document, theirs))
+    output.show("note: " + note for note in _notes(target.scope, document, edited))
     scope = "" if target.scope == "user" else " --scope " + target.scope
     undo = "%s%s --uninstall" % (invocation.script_command(ROOT, "install.py", python, windows=WINDOWS), scope)
     commands = {hook.event: hook.command for hook in settingsfile.hooks(document, ROOT)}
@@ -114,7 +114,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     return code
 
 
-def _notes(scope: str, document: settingsfile.Document, theirs: list[str]) -> Iterator[str]:
+def _notes(scope: str, document: settingsfile.Document, edited: list[str]) -> Iterator[str]:
     """What a person should know about an install."""
     for name in filter(os.environ.get, (settings.ENV_HOME, settings.ENV_CONFIG_DIR)):
         yield "%s is set here; start Claude Code with the same value" % name
@@ -124,7 +124,7 @@ def _notes(scope: str, document: settingsfile.Document, theirs: list[str]) -> It
         yield forbidden
     if scope == "project":
         yield "the file holds paths of this machine, so do not commit it; --scope local is for you alone"
-    yield from ("%s was there before and stays as it is" % path for path in theirs)
+    yield from ("%s has your changes and stays as it is" % path for path in edited)
 
 
 def _remembered(store: str) -> str:
@@ -150,8 +150,9 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
     if paths and not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
     is_changed = target.without(wanted) != target.before
-    target.uninstall(wanted, paths)
+    edited = target.uninstall(wanted, paths)
     lines = [("Removed from %s" if is_changed else "Nothing of ours in %s") % output.short(target.path)]
+    lines += ["A skill with your changes stays: %s" % path for path in edited]
     is_deleted = not any(map(os.path.lexists, paths))
     left = ", ".join(name for name in files.names(target.store) if name != settings.INSTALLS_FILE)
     if args.purge:

@@ -5,9 +5,9 @@ command spelt as in the permission rule) and a record in `installs.json` of the 
 
     {"schema": 1, "installs": [{settings, scope, interpreter, version, rules, guard, status_line, skills}]}
 
-`rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy; a
-skill of that name that was there before is neither overwritten nor removed. A link `harness` in ~/.local/bin goes with
-the last install.
+`rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy; one
+that the user has changed is neither overwritten nor removed. A link `harness` in ~/.local/bin goes with the last
+install.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Installation:
         return self.before if merged == self.document else settingsfile.render(merged, self.before)
 
     def install(self, wanted: Entries, interpreter: str) -> list[str]:
-        """Write the settings file, the skills and the record; the paths of the user's own skills of these names."""
+        """Write the settings file, the skills and the record; the paths of skills that the user has changed."""
         after, recorded = self.installed(wanted), self.record.get("skills") or {}
         files.ensure_private(self.store)
         folder, name = map(glob.escape, os.path.split(self.path))
@@ -84,18 +84,17 @@ class Installation:
             settingsfile.replace(self.path, self.before, after, "" if self.is_ours else self.backup)
         copies, ours = self.skills(interpreter), {}
         for path, data in copies.items():
-            is_free = path in recorded or not os.path.lexists(path) or files.is_same(path, data)
-            if is_free and not os.path.islink(os.path.dirname(path)) and not os.path.islink(self.skills_dir):
+            if not _is_edited(path, hexdigest(data), recorded.get(path)):
                 ours[path] = hexdigest(data)
                 files.write_if_changed(path, data)
-        _remove([path for path in recorded if path not in copies])
+        _remove([path for path in self._own_skills() if path not in copies])
         about: Document = {"settings": self.path, "scope": self.scope, "interpreter": interpreter}
         about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard, skills=ours)
         self._put({**about, "status_line": bool(wanted.status_line)})
         return [path for path in copies if path not in ours]
 
-    def uninstall(self, wanted: Entries, memory: list[str]) -> None:
-        """Remove the install and the paths `memory`."""
+    def uninstall(self, wanted: Entries, memory: list[str]) -> list[str]:
+        """Remove the install and the paths `memory`; the paths of skills that the user has changed, which stay."""
         after = self.without(wanted)
         if after != self.before:
             settingsfile.replace(self.path, self.before, after)
@@ -110,11 +109,16 @@ class Installation:
             files.remove(os.path.join(self.store, settings.GITIGNORE_FILE))
         for path in (self.store, self.skills_dir, os.path.dirname(self.path)):
             files.remove_if_empty(path)
+        return [path for path in self.record.get("skills") or () if os.path.lexists(path)]
 
     def removable(self) -> list[str]:
-        """What goes beside the entries: the skills, and with the last install the link."""
+        """What goes beside the entries: skills that the user has not changed, and with the last install the link."""
         link = os.path.expanduser(os.path.join("~", *_BIN, invocation.SCRIPT))
-        return [*(self.record.get("skills") or ()), *[link] * (not self._others() and _is_link(link, self.root))]
+        return self._own_skills() + [link] * (not self._others() and _is_link(link, self.root))
+
+    def _own_skills(self) -> list[str]:
+        recorded = (self.record.get("skills") or {}).items()
+        return [path for path, digest in recorded if os.path.lexists(path) and not _is_edited(path, digest)]
 
     def skills(self, interpreter: str) -> dict[str, bytes]:
         """Path and content of each copy of a skill."""
@@ -172,3 +176,14 @@ def _remove(paths: list[str]) -> None:
         files.remove(path)
         if os.path.basename(path) == SKILL_FILE:
             files.remove_if_empty(os.path.dirname(path))
+
+
+def _is_edited(path: str, *digests: str | None) -> bool:
+    """Whether the user has changed a copy; anything but a plain file is the user's own."""
+    parent = os.path.dirname(path)
+    try:
+        content = files.read(path)
+    except OSError:
+        return True
+    is_linked = os.path.islink(parent) or os.path.islink(os.path.dirname(parent))
+    return is_linked or (content is not None and hexdigest(content) not in digests)
