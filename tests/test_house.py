@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 201,
     "session": 2246,
     "notes": 825,
-    "memory": 2523,
+    "memory": 2529,
     "recall": 1127,
     "inject": 511,
     "guard": 3731,
@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 2836,
     "setup": 709,
 }
-FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2500}
+FOLDERS = {"hooks": 133, "tests": 14817, "bench": 2500}
 LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}
 
 
