@@ -18,6 +18,7 @@ from harness_memory.guard import match
 
 NPM = "We use pnpm, not npm"
 DENY = ("--enforce", "deny", "--when", "command: npm install*", "--topic", "no npm")
+DEPLOY = ("Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy")
 BUILD = ("Run make build after UI changes", "--after", "path: ui/**", "--topic", "build")
 BUILD += ("--require", "command: make build")
 
@@ -80,9 +81,7 @@ def test_every_tool_that_carries_a_path_is_judged(
 
 
 def test_ask_is_a_question_and_without_a_person_a_denial_with_the_reason(world: World, life: Life) -> None:
-    remember(
-        world, "Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy", "--scope", "user"
-    )
+    remember(world, *DEPLOY, "--scope", "user")
     assert call(life, "Bash", command="make deploy")["permissionDecision"] == "ask"
     answer = call(life, "Bash", is_attended=False, command="make deploy")
     assert answer["permissionDecision"] == "deny"
@@ -157,9 +156,7 @@ def test_the_words_of_what_binds_are_a_persons_too(world: World, life: Life) -> 
 
 
 def test_the_model_may_tighten(world: World, life: Life) -> None:
-    remember(
-        world, "Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy", "--topic", "deploys"
-    )
+    remember(world, *DEPLOY, "--topic", "deploys")
     assert world.memory("note", "edit", "deploys", "--enforce", "deny", "--when", "command: make ship").code == 0
     (line,) = [line for line in Life(world.home, world.repo).start().context.splitlines() if "second look" in line]
     assert (line.endswith(" · denies"), line.count("20")) == (True, 1), line

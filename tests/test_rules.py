@@ -57,9 +57,7 @@ def test_the_next_session_is_given_the_rules_newest_first_as_quotes(life: Life) 
     for prompt in ("use tabs for indentation, not spaces", "hello", "from now on use spaces, not tabs"):
         life.turn(prompt, "Understood, it is done as you say.", "a.py")
     text = Life(life.home, life.cwd).start().context
-    head, _, part = text.partition("## Rules the user stated")
-    part = part.partition("\n\n")[0]
-    assert head
+    part = text.partition("## Rules the user stated")[2].partition("\n\n")[0]
     assert part.index("from now on use spaces, not tabs") < part.index("use tabs for indentation, not spaces")
     assert part.count('] "') == 2
 
@@ -80,8 +78,12 @@ LEAD = '<teammate-message teammate_id="team-lead">\nRULES:\n- NEVER add `goto` t
 
 def test_a_team_leads_rule_and_one_in_doubt_wait_for_review_and_are_not_quoted(world: World) -> None:
     lead, once = "NEVER add `goto` to recipes", "use poetry as the package manager"
-    for prompt in (LEAD, once, LEAD):
+    for prompt in (LEAD, once):
         world.work(prompt, "The rolls are done.", ("a.py",))
+    life = Life(world.home, world.repo)
+    life.extra = life.session.environment(interactive=True)
+    assert "for your word" not in str(life.start().json.get("systemMessage", ""))
+    world.work(LEAD, "The rolls are done.", ("a.py",))
     rules = {item["text"]: item for item in world.json("review")}
     doubts = {text: (rule["kind"], rule["doubt"], rule["times"]) for text, rule in rules.items()}
     assert doubts == {lead: ("rule", "said by a team lead", 2), once: ("rule", "may be meant once", 1)}

@@ -93,7 +93,7 @@ def render(project_dir: str, rows: list[Any]) -> bytes:
     every = items(jsontext.loads(row.rules) for row in rows if row.rules)
     rules = [rule for rule in every if done.isdisjoint(rule.keys)]
     shown = [{key: getattr(rule, key) for key in _RULE} for rule in rules if not rule.doubt]
-    number = len(keys) + len([rule for rule in rules if rule.doubt != DOUBTS[1] or rule.times > 1])
+    number = len(keys) + len([rule for rule in rules if not rule.doubt or rule.times > 1])
     value = {"schema": settings.SCHEMA, "waiting": number, "rules": shown[: settings.RULES_KEPT]}
     return jsontext.pretty(value).encode("utf-8", "replace")
 
