@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate, islice
 
-from ..base.typing import Any, Callable, Sequence
+from ..base.typing import Any, Callable, Collection, Sequence
 from . import ranking
 from .index import ASKS, Source
 from .ranking import Query
@@ -15,31 +15,32 @@ if TYPE_CHECKING:
     Test = Callable[[int], bool]
 
 TEXT_MAX_CHARS = 64 * 1024
-_PASSAGE_CHARS, _SAID_CHARS = 160, 420  # sentences are joined up to it; those of a speaker who is named
+_PASSAGE_CHARS, _SAID_CHARS = 160, 300  # sentences are joined up to it; those of a speaker who is named
 _SAME_CHARS = 40  # what starts or ends like something said is the same
 _EXAMINED = 8  # documents whose passages are compared
-_BEFORE, _AFTER, _NEAR = 0.35, 0.15, 0.2  # of a neighbour's worth: the passage before, after, two away
+_BEFORE, _AFTER, _NEAR = 0.35, 0.2, 0.2  # of a neighbour's worth: the passage before, after, two away
 _ANSWER = 0.9  # of a question's worth, for the passage after it
+_PAIR, _SPEAKER = 0.7, 1.3  # of the rarer of two words that stand together in the prompt too; what who is named said
 _PASSAGE_WEIGHT = (0.25, 1.0)  # of the best passage, in the order of documents of work, and of talk
 # The chance of being right: a logistic function of features that do not grow with the prompt, fitted once.
 _WEIGHTS = {
-    "pairs": 6.6,  # neighbouring words of the prompt that stand so in a document
-    "rare": 2.7,  # rare words together in a passage of a short document
-    "unknown": -5.9,  # words that no document has
-    "named": 3.0,  # files named in the prompt that were worked on
-    "session": 5.2,  # files of this session that were worked on in a document
-    "earlier": 6.5,  # what this session said before, in the documents
-    "turns": -1.0,  # how much it said
-    "first": -1.7,  # it said nothing yet
-    "shared": 2.2,  # two of the documents are about one file that few others are about
-    "talk": 1.2,  # hardly any document is about files
-    "": -0.85,
+    "pairs": 6.8,  # neighbouring words of the prompt that stand so in a document
+    "rare": 3.5,  # rare words together in a passage of a short document
+    "unknown": -3.6,  # words that no document has
+    "named": 3.4,  # files named in the prompt that were worked on
+    "session": 11.4,  # files of this session that were worked on in a document
+    "earlier": 7.0,  # what this session said before, in the documents
+    "turns": -0.9,  # how much it said
+    "first": -2.0,  # it said nothing yet
+    "shared": 2.9,  # two of the documents are about one file that few others are about
+    "talk": 2.2,  # hardly any document is about files
+    "": -2.4,
 }
 _CHANCE_MIN, _QUESTION_CHARS = 0.5, 240  # longer texts are not looked at for names
 # A few documents do not tell which words are rare: so many of other work are added, and in which share of them.
 _OTHERS, _USUAL = 30, (("frequent", 0.4), ("usual", 0.18))
-_SCORE_MIN, _BESIDE_TOLD_MIN = 0.4, 0.75  # of the best, to be shown; when this session was given the best before
-_FILES_SHOWN, _FILES_CHARS, _NEAR_SHOWN = 18, 620, 5
+_SCORE_MIN, _BESIDE_TOLD_MIN = 0.3, 0.75  # of the best, to be shown; when this session was given the best before
+_FILES_CHARS, _NEAR_SHOWN = 720, 5
 
 
 def of_session(value: dict[str, Any]) -> list[str]:
@@ -96,20 +97,16 @@ def pick(
 ) -> tuple[list[Item], list[str]]:
     """The few documents that a prompt calls for, best first, none when they are likely wrong; more files near them.
 
-    A document comes again for another passage that has more words of the prompt than each that was `told`."""
+    A document comes again only when its best passage is not one that was `told`."""
     items = rank(source, query, ranking.score(source, query, now), is_unwanted)
-    asked, picked = {*map(code, query.words)}, items[:]
-    for item in items if told else ():
-        shared = [len(asked.intersection(each)) for each in _split(source.words(item.number))]
-        place = shared.index(max(shared)) if max(shared, default=0) > 1 else -1
-        if "%s#%d" % (source.record(item.number).id, place) in told:
-            picked.remove(item)
+    best = ["%s#%d" % (source.record(each.number).id, each.passages[0][1]) if each.passages else "" for each in items]
+    picked = [item for item, name in zip(items, best) if name not in told]
     least = _SCORE_MIN if picked[:1] == items[:1] else _BESIDE_TOLD_MIN
     picked = [item for item in picked[:limit] if item.score >= least * items[0].score]
     if not picked or chance(source, query, picked) < _CHANCE_MIN:
         return [], []
-    near = query.likely[:_FILES_SHOWN]
-    near = [path for path, end in zip(near, accumulate([len(path) + 2 for path in near])) if end <= _FILES_CHARS]
+    ends = accumulate([len(path) + 2 for path in query.likely])
+    near = [path for path, end in zip(query.likely, ends) if end <= _FILES_CHARS]
     for item in picked:
         own = {*source.record(item.number).files}
         item.files, near = [path for path in near if path in own], [path for path in near if path not in own]
@@ -131,9 +128,16 @@ def rank(source: Source, query: Query, scores: dict[int, float], is_unwanted: Te
         holders[word] = holders.get(word, 0) + 1
     count = sum(map(len, held.values()))
     rarities = {word: weights[word] * ranking.log(1 + (count - n + 0.5) / (n + 0.5)) for word, n in holders.items()}
+    pairs = {(code(first), code(second)) for first, second in query.pairs}
+
+    def own_worth(words: list[int], row: Collection[int]) -> float:
+        found = pairs.intersection(zip(words, words[1:])) if len(row) > 1 else ()
+        value = sum([rarities[word] for word in row]) + _PAIR * sum([min(rarities[a], rarities[b]) for a, b in found])
+        return value * (_SPEAKER if source.is_talk and words[:1] and words[0] in rarities else 1.0)
+
     worths = {}
     for number, rows in held.items():
-        plain = [0.0, 0.0, *(sum([rarities[word] for word in row]) for row in rows), 0.0, 0.0]
+        plain = [0.0, 0.0, *map(own_worth, split[number], rows), 0.0, 0.0]
         asks = [False, *(words[-1:] == [ASKS] for words in split[number])]
         worths[number] = [
             plain[at]
@@ -189,7 +193,7 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
     held = [value for term, value in earlier.items() if not source.postings(term).keys().isdisjoint(numbers)]
     pairs = [pack(map(code, pair)) for pair in query.pairs]
     named = [weight for term, weight in query.named.items() if source.holders(term)]
-    session = [w for term, w in query.paths.items() if not source.postings(term).keys().isdisjoint(numbers)]
+    session = [path for path in query.paths if not source.postings(path).keys().isdisjoint(numbers)]
     paths = [path_term(path) for number in numbers for path in {*source.record(number).files}]
     shares = [source.holders(path) / source.count for path in {*paths} if paths.count(path) > 1]
     return {
@@ -197,7 +201,7 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
         "rare": max(rare, default=0.0),
         "unknown": sum([not source.holders(term) for term in query.words]) / (len(query.words) + 3),
         "named": max(named, default=0.0) ** 2 * sum(named) / (sum(query.named.values()) or 1.0),
-        "session": sum(session) / (sum(query.paths.values()) or 1.0),
+        "session": len(session) / (len(query.paths) or 1),
         "earlier": sum(held) / (sum([value or 0.75 * single for value in earlier.values()]) + 5),
         "turns": ranking.log(1 + len(earlier)),
         "first": float(not earlier),

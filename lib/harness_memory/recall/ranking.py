@@ -9,8 +9,7 @@ from .terms import PATHS_MAX, TABLES, file_names, path_term, terms
 Scores: TypeAlias = "dict[int, float]"
 
 # Measured on coding sessions, commit histories and dialogues; each set apart from the one it was chosen on.
-_QUERY_MAX_CHARS = 4096  # start and end of a longer prompt
-_QUERY_TAIL_CHARS = 1024
+_QUERY_MAX_CHARS, _QUERY_HEAD_CHARS, _QUERY_TAIL_CHARS = 4096, 3072, 1024  # start and end of a longer prompt
 _POSTINGS_MAX = 5_000  # per query; a frequent term adds little and costs most
 _TERMS_MIN = 5  # the rarest, read even beyond _POSTINGS_MAX
 _FOUND_MAX = 1_500  # documents of rare terms; a term more finds no others
@@ -21,15 +20,14 @@ _LENGTH_SHARE = 0.65  # BM25's b
 _PRESENCE = 0.2  # BM25+'s delta: one word more counts for more than one word twice
 _FRAMING_WEIGHT = 0.45  # of words that frame a request
 _CONTEXT_WEIGHT = 0.5  # of words in this session's earlier prompts and its branch
-_RECENCY_OF_WORK = (1.5, 3.0)  # strength, days
+_RECENCY_OF_WORK = (2.0, 2.5)  # strength, days
 _RECENCY_OF_WORDS = (0.5, 2000.0)  # of notes, and of sessions that changed no file
 # Of the best score:
-_WINDOW_WEIGHT = 0.5  # for a document of the time that the prompt names
-_FEEDBACK_WEIGHT = (6.0, 2.0)  # for all the files that the best few share; when this session has files of its own
+_WINDOW_WEIGHT = 0.8  # for a document of the time that the prompt names
+_FEEDBACK_WEIGHT = (8.0, 2.0)  # for all the files that the best few share; when this session has files of its own
 _LIKENESS_WEIGHT = (3.0, 2.0)  # for a file of theirs whose path is made of the query's words
 _FEEDBACK_TOP, _FEEDBACK_PATHS, _LIKELY_PATHS = 20, 32, 64
 _SESSION_FILES_WEIGHT = 3.0  # for the very files of this session
-_SESSION_FILES_DECAY = 0.93  # of each file, from the latest back
 _NAMED_WEIGHT = 2.0  # for each file that the prompt names
 _NAMED_BEFORE_WEIGHT = 0.6  # for each that earlier prompts and the last answer name
 _DAY, _USUAL_DAYS = 86400.0, 30.0
@@ -45,7 +43,7 @@ class Query:
     def __init__(
         self, text: str, *, prompts: Sequence[str] = (), branch: str = "", files: Sequence[str] = (), answer: str = ""
     ) -> None:
-        """Of this session: `prompts` and `files` read and changed so far, in order, and its last `answer`."""
+        """Of this session: `prompts` so far, the latest `files` read and changed, and its last `answer`."""
         self.text, words = text, terms(_ends(text))
         self.pairs = {(first, second) for first, second in zip(words, words[1:]) if first != second}
         self.words = frozenset(words)
@@ -56,8 +54,7 @@ class Query:
                 self.weights.setdefault(word, _CONTEXT_WEIGHT)
         for word in TABLES["framing"].intersection(self.weights):
             self.weights[word] *= _FRAMING_WEIGHT
-        latest = enumerate(reversed(files[-PATHS_MAX:]))
-        self.paths = {path_term(path): _SESSION_FILES_DECAY**age for age, path in latest}
+        self.paths = [*dict.fromkeys(map(path_term, files[-PATHS_MAX:]))]
         self.named = file_names(_ends(text))
         before = file_names("\n".join([*map(_ends, prompts), answer]))
         self.before = [term for term, weight in before.items() if weight == 1.0]
@@ -66,8 +63,7 @@ class Query:
 
 def _ends(text: str) -> str:
     """Start and end of a text: the middle of a long one is pasted."""
-    is_long = len(text) > _QUERY_MAX_CHARS
-    return text[: _QUERY_MAX_CHARS - _QUERY_TAIL_CHARS] + " " + text[-_QUERY_TAIL_CHARS:] if is_long else text
+    return text if len(text) <= _QUERY_MAX_CHARS else text[:_QUERY_HEAD_CHARS] + " " + text[-_QUERY_TAIL_CHARS:]
 
 
 def log(value: float) -> float:
@@ -155,10 +151,9 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
         found[path] = feedback * shared[path] + likeness * like
     query.likely = sorted(found, key=found.__getitem__, reverse=True)
     each = {path_term(path): found[path] for path in query.likely[:_FEEDBACK_PATHS]}
-    norm = (sum([weight * weight for weight in query.paths.values()])) ** 0.5
     for term, weight in query.named.items():
         each[term] = _NAMED_WEIGHT * weight * min(1.0, 3 / (source.holders(term) or 1) ** 0.5)
-    spread = {term: _SESSION_FILES_WEIGHT * weight / norm for term, weight in query.paths.items()}
+    spread = dict.fromkeys(query.paths, _SESSION_FILES_WEIGHT / (len(query.paths) or 1) ** 0.5)
     spread.update(dict.fromkeys(query.before, _NAMED_BEFORE_WEIGHT))
     lifts: Scores = {}
     for weights, power in ((each, 0.0), (spread, -0.5)):  # a session of many files is less about one of them
