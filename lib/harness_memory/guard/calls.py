@@ -66,10 +66,12 @@ class Call:
         places = self.given.places
         return self.args[places[skipped] :] if skipped < len(places) else []
 
-    def line(self) -> str:
+    def line(self, about: str = "") -> str:
         via = programs.row_of("".join(self.via[-1:]))
         head = [self.via[-1] + ":"] if via and via.has_code else []  # python: rm -rf x
-        return " ".join([*head, *(shell.plain(word) or "''" for word in (self.program, *self.args[:MAX_SHOWN_WORDS]))])
+        shown = [self.program, *self.args[:MAX_SHOWN_WORDS]] if self.program else []
+        aimed = ["%s %s" % (sign, about) for sign, word in self.redirections if shell.plain(word) == about]
+        return " ".join([*head, *(shell.plain(word) or "''" for word in shown), *aimed])
 
     def sources(self) -> list[Call]:
         return self.stdin if isinstance(self.stdin, list) else []
@@ -134,7 +136,7 @@ def is_telling(call: Call) -> bool:
 
 def said(call: Call, found: Trace) -> str | None:
     name, args = call.program, call.args
-    if name == "echo":
+    if name in ("echo", "true"):
         flags = [arg for arg in args[:2] if arg in ("-n", "-e", "-ne", "-en", "-E")]
         text = " ".join(args[len(flags) :]) + "\n"
         return shell.unescaped(text) if "e" in "".join(flags) else text

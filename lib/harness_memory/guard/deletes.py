@@ -73,9 +73,8 @@ def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
         rule = "disk.overwrite" if path.startswith("/dev/") else target_rule(word, call, scope, found)
         return "service.delete" if rule == "delete.inside" else rule
     folder = paths.home_relative(path.rpartition("/")[0], scope)[2:]
-    is_lost = folder in WORDS["personal-folders"] and not paths.is_within(path, scope.places[1])
-    is_lost = is_lost and not _is_made(word, call, found)
-    return _git_rule(path, call, scope) or ("delete.outside" if is_lost else "")
+    is_kept = folder not in WORDS["personal-folders"] or paths.is_within(path, scope.places[1])
+    return _git_rule(path, call, scope) or ("" if is_kept or _is_made(word, call, found) else "delete.outside")
 
 
 def _is_made(word: str, call: Call, found: Trace) -> bool:

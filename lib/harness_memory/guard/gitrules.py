@@ -52,25 +52,22 @@ def _discard(call: Call, verb: str, args: list[str]) -> str:
         is_file = bool(dot and stem and ending.isalpha() and ending != "x" and len(ending) < 6)
         is_path = is_file or word in ("..", "*", ".", ":/") or word[:2] == "./" or STAR in word
         words = words[1:] if len(words) > 1 or not is_path else words
-    if not words:
-        return ""
-    is_file = len(words) < 4 and "." in words[0].rpartition("/")[2][1:]
+    is_file = 0 < len(words) < 4 and "." in words[0].rpartition("/")[2][1:]
     if is_file and not any(UNKNOWN in word or GLOBS & set(word) for word in words):
         is_made = all(word.endswith(WORDS["regenerated"]) or is_disposable(word.partition("/")[0]) for word in words)
         return "" if is_made or given.has("--ours,--theirs") else "git.discard-file"
-    return "git.discard"
+    return "git.discard" if words else ""
 
 
 def _push(case: Case, call: Call) -> str:
     given, refs = call.given, call.given.operands[2:]
     is_forced = given.has("--force,-f") or any(ref[:1] == "+" for ref in refs)
     has_lease = given.has("--force-with-lease,--force-if-includes")
-    if given.has("--dry-run,-n"):
+    is_deleted = any(ref[:1] == ":" and len(ref) > 1 for ref in refs)
+    if given.has("--dry-run,-n") or not (is_deleted or is_forced or has_lease):
         return ""
-    if any(ref[:1] == ":" and len(ref) > 1 for ref in refs):
+    if is_deleted:
         return "git.push-delete"
-    if not is_forced and not has_lease:
-        return ""
     branch = call.branch or _checked_out(call.cwd)
     targets = [ref.lstrip("+").rpartition(":")[2].replace("refs/heads/", "") for ref in refs]
     targets = [branch if target in ("HEAD", "@") else target for target in targets] or [branch]

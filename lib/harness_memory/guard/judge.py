@@ -31,7 +31,9 @@ def findings(text: str, scope: Scope, policy: Any) -> list[tuple[str, str, str]]
     if len(text) > MAX_COMMAND_CHARS:
         return [("guard.unreadable", "a command of %d characters" % len(text), "")]
     found = expand.trace(text, scope)
-    result = [(rule, call.line(), about) for call, against in by_call(found, scope, policy) for rule, about in against]
+    result = [
+        (rule, call.line(about), about) for call, against in by_call(found, scope, policy) for rule, about in against
+    ]
     return result + (coarse("\n".join(dict.fromkeys(found.unread)), scope) if found.unread else [])
 
 
