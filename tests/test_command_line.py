@@ -30,13 +30,13 @@ def test_help_names_every_verb_with_examples(empty: World, family: str) -> None:
     for words in ((family,), (family, "--help"), (family, "help")):
         result = empty.run(*words)
         assert (result.code, result.stdout, result.stderr) == (0, cli.guide(family), "")
-    for verb, _, about, _ in cli.verbs(family):
+    for verb, row in cli.verbs(family).items():
         assert "  %s" % verb in result.stdout
-        assert about in result.stdout
+        assert row.what in result.stdout
         page = empty.run(family, verb, "--help")
         assert page.code == 0
         assert "examples:\n  harness %s %s" % (family, verb) in page.stdout
-        functions = [row.function.split(".") for row in cli.rows(family, verb) if row.function != "-"]
+        functions = [each.function.split(".") for each in (row, *row.actions) if each.function != "-"]
         assert all(hasattr(import_module("harness_memory.cli." + name), function) for name, function in functions)
 
 

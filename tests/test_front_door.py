@@ -176,7 +176,7 @@ def test_upgrade_pulls_and_installs_again(home: Path, tmp_path: Path) -> None:
     assert record["version"].startswith("9.")
     git(source, "commit", "-q", "--amend", "-m", "Rewritten")
     done = run(str(clone / "harness"), "upgrade")
-    assert (done.returncode, done.stderr.startswith("harness: git pull failed: ")) == (2, True)
+    assert (done.returncode, "harness: git pull failed in " in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("theme", [":root {", ':root[data-theme="dark"] {'])

@@ -35,7 +35,7 @@ def test_a_skill_is_short_named_and_uses_only_known_verbs(name: str) -> None:
     types = {*settings.NOTE_TYPES, "local"}
     verbs = {*spans, *re.findall(r"harness memory ([a-z]+)", text)} - types
     assert verbs
-    assert verbs <= {row[0] for row in cli.verbs("memory")}
+    assert verbs <= {*cli.verbs("memory")}
     assert PLUGIN_COMMAND in text
 
 

@@ -22,12 +22,13 @@ _TABLE = tables.read(__file__.replace("__init__.py", "verbs.txt"))
 
 
 class Row(NamedTuple):
-    """A verb, or an action of one: then `name` is two words."""
+    """A verb, or an action of one."""
 
     name: str
     function: str
     what: str
     details: list[list[str]]
+    actions: list[Row]
 
     def lines(self, sign: str) -> list[str]:
         """The details that begin with a sign."""
@@ -38,25 +39,22 @@ def _load() -> dict[str, dict[str, list[Row]]]:
     families: dict[str, dict[str, list[Row]]] = {}
     for head, lines in _TABLE.items():
         family, is_group, title = head.partition(": ")
-        rows: list[Row] = families.setdefault(family, {}).setdefault(title, []) if is_group else []
+        verbs: list[Row] = families.setdefault(family, {}).setdefault(title, []) if is_group else []
         for name, *fields in lines if is_group else ():
+            verb, _, action = name.partition(" ")
             if name:
-                rows.append(Row(name, fields[0], fields[1], []))
+                row = Row(action or verb, fields[0], fields[1], [], [])
+                (verbs[-1].actions if action else verbs).append(row)
             else:
-                rows[-1].details.extend(_TABLE.get(fields[0], [fields]))
+                row.details.extend(_TABLE.get(fields[0], [fields]))
     return families
 
 
 GROUPS = _load()
 
 
-def verbs(family: str) -> list[Row]:
-    return [row for rows in GROUPS[family].values() for row in rows if " " not in row.name]
-
-
-def rows(family: str, verb: str) -> list[Row]:
-    """A verb, and its actions if it has any."""
-    return [row for group in GROUPS[family].values() for row in group if row.name.split()[0] == verb]
+def verbs(family: str) -> dict[str, Row]:
+    return {row.name: row for rows in GROUPS[family].values() for row in rows}
 
 
 def main(argv: list[str]) -> int:
@@ -66,8 +64,8 @@ def main(argv: list[str]) -> int:
 def _dispatch(argv: list[str]) -> int:
     family, words = (argv[0], argv[1:]) if argv and argv[0] in _FAMILIES else ("", argv)
     word, *words = words or [""]
-    if word in [row.name for row in verbs(family)]:
-        return _run(family, word, words)
+    if word in verbs(family):
+        return _run(family, verbs(family)[word], words)
     if word == "--version":
         print("harness-memory %s" % __version__)
         return 0
@@ -75,7 +73,7 @@ def _dispatch(argv: list[str]) -> int:
     if word in ("", "help", "-h", "--help"):
         print(guide(family), end="")
         return 0
-    known = {row.name: " ".join(filter(None, ("harness", each, row.name))) for each in GROUPS for row in verbs(each)}
+    known = {verb: " ".join(filter(None, ("harness", each, verb))) for each in GROUPS for verb in verbs(each)}
     close = difflib.get_close_matches(word, known, 1)
     hint = "Did you mean: " + known[close[0]] if close else "See: harness %s --help" % family
     raise output.Refusal('unknown verb "%s". %s' % (output.line(word), hint))
@@ -85,17 +83,16 @@ def guide(family: str) -> str:
     (about,), *end = _TABLE["@" + family]
     lines = ["usage: harness %s <verb> [options]" % family, "", about, ""]
     for title, group in GROUPS[family].items():
-        lines += [title + ":", *("  %-11s  %s" % (row.name, row.what) for row in group if " " not in row.name), ""]
+        lines += [title + ":", *("  %-11s  %s" % (row.name, row.what) for row in group), ""]
     return "\n".join([*lines, *(line for (line,) in end), ""])
 
 
-def _run(family: str, verb: str, argv: list[str]) -> int:
+def _run(family: str, head: Row, argv: list[str]) -> int:
     """Parse the arguments of a verb, and run it."""
-    every, words = rows(family, verb), "harness %s " % family if family else "harness "
-    head, *actions = every
-    examples = [line for row in every for line in row.lines("$")] or [verb]
+    words, actions = "harness %s " % family if family else "harness ", head.actions
+    examples = [line for row in (head, *actions) for line in row.lines("$")] or [head.name]
     parser = argparse.ArgumentParser(
-        prog=words + verb,
+        prog=words + head.name,
         description="\n".join(head.lines(">")) or head.what,
         epilog="\n".join(["examples:", *("  " + words + each for each in examples)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -103,12 +100,11 @@ def _run(family: str, verb: str, argv: list[str]) -> int:
     )
     if actions:
         subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-        names = [row.name.split()[1] for row in actions]
-        parser.description = "%s. Without an action: %s" % (parser.description, names[0])
-        for name, row in zip(names, actions):
-            _fill(subparsers.add_parser(name, help=row.what, description=row.what, allow_abbrev=False), row)
-        is_bare = not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help"))
-        argv = [*names[:1] * is_bare, *argv]
+        parser.description = "%s. Without an action: %s" % (parser.description, actions[0].name)
+        for row in actions:
+            _fill(subparsers.add_parser(row.name, help=row.what, description=row.what, allow_abbrev=False), row)
+        if not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help")):
+            argv = [actions[0].name, *argv]
     else:
         _fill(parser, head)
     call, unknown = parser.parse_known_args(argv, import_module(".call", __name__).Call())

@@ -12,9 +12,9 @@ from ..base import invocation, tables
 from ..memory import briefing
 from ..project import identity
 from ..setup import installation
-from . import GROUPS, options, rows, verbs
+from . import GROUPS, Row, options, verbs
 from .call import Call, working_directory
-from .output import Refusal, count, line, passage, short
+from .output import Refusal, count, line, short
 
 _SHELLS = tables.read(__file__.replace("own.py", "completion.txt"))
 
@@ -24,11 +24,8 @@ def upgrade(call: Call) -> int:
     if os.path.join("plugins", "cache") in tree:
         raise Refusal("this is a plugin. Run: claude plugin update harness-memory")
     if os.path.exists(os.path.join(tree, ".git")):
-        done = subprocess.run(["git", "-C", tree, "pull", "--ff-only"], capture_output=True, check=False)
-        said = (done.stderr + done.stdout).decode("utf-8", "replace").strip()
-        if done.returncode:
-            raise Refusal("git pull failed: %s: %s. Correct that in the folder and try again." % (tree, said))
-        print(passage(said.splitlines()[-1] if said else "Up to date"), flush=True)
+        if subprocess.run(["git", "-C", tree, "pull", "--ff-only"], check=False).returncode:
+            raise Refusal("git pull failed in %s. Correct what it says there and try again." % tree)
     else:
         print("%s is not a git clone: put the new files there first. Installing it again." % short(tree))
     installs = installation.records(call.root)
@@ -58,18 +55,17 @@ def completion(call: Call) -> int:
     script, case = ("\n".join(line for (line,) in _SHELLS[call.shell + part]) for part in ("", " case"))
     cases = []
     for family in GROUPS:
-        path, names = "harness " + family if family else "harness", [row.name for row in verbs(family)]
-        cases.append(case % (path, "", " ".join(names if family else filter(None, [*GROUPS, *names]))))
-        cases += [case % (path + " " + name, "*", " ".join(_words(family, name))) for name in names]
+        path, known = "harness " + family if family else "harness", verbs(family)
+        cases.append(case % (path, "", " ".join(known if family else filter(None, [*GROUPS, *known]))))
+        cases += [case % (path + " " + name, "*", " ".join(_words(known[name]))) for name in known]
     print(script % "\n".join(cases))
     return 0
 
 
-def _words(family: str, verb: str) -> Iterator[str]:
+def _words(head: Row) -> Iterator[str]:
     """The actions, options and choices of a verb."""
-    head, *actions = rows(family, verb)
-    yield from [row.name.split()[1] for row in actions]
-    pairs = [pair for row in (head, *actions) for pair in options(row.details)]
+    yield from [row.name for row in head.actions]
+    pairs = [pair for row in (head, *head.actions) for pair in options(row.details)]
     words = [str(word) for names, keywords in pairs for word in names or keywords.get("choices", ())]
     yield from dict.fromkeys(word for word in words if word[0] != "-" or word[1] == "-")
     yield from ("--project", "--json")

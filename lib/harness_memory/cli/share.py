@@ -213,9 +213,8 @@ def exclude(call: Call) -> int:
 def purge(call: Call) -> int:
     store = _configured(call)
     if not call.yes:
-        number = int(store.git("rev-list", "--count", syncing.BRANCH))
-        note = "They would become one. Nothing was changed. To do it: the same again with --yes"
-        return call.answer({"purged": False, "remote": redact(store.config["remote"]), "commits": number, "note": note})
+        note = "The present state would replace all others. Nothing was changed. To do it: the same again with --yes"
+        return call.answer({"purged": False, "remote": redact(store.config["remote"]), "note": note})
     with store.lock():
         store.sync(time.time())
         store.purge_history()

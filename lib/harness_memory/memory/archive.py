@@ -20,7 +20,7 @@ import os
 import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO
+from typing import IO, Dict
 
 from ..base import clock, files, jsontext, settings, shape, yaml
 from ..base.lock import Lock
@@ -35,6 +35,7 @@ from .records import Record
 KEEP, THIN, RETIRE, WHOLE = "keep", "thin", "retire", "whole"
 RESTORED, PRESENT, WENT_ON, FORGOTTEN = "restored", "present", "went on", "forgotten"
 
+Contents = Dict[str, bytes]  # of files, by path
 _BUSY = "another command is working on the archives. Run this again"
 _DAMAGED = "is damaged and may hold other sessions too. Restore those, then delete it; everything else is done"
 
@@ -42,7 +43,7 @@ _DAMAGED = "is damaged and may hold other sessions too. Restore those, then dele
 class Archived:
     """A session in an archive: its files by path, and what its META.yaml and its episode say."""
 
-    def __init__(self, archive: str, contents: dict[str, bytes]) -> None:
+    def __init__(self, archive: str, contents: Contents) -> None:
         self.path, self.files = archive, contents
         self.archive = os.path.basename(archive).partition(".")[0]
         meta: Fields = {}
@@ -144,7 +145,7 @@ def owner(path: str) -> str:
     return "/".join(parts[:2]) if is_work and clock.is_day(parts[0]) and sessions.safe_id(parts[1]) == parts[1] else ""
 
 
-def _write(path: str, contents: dict[str, bytes], now: float) -> None:
+def _write(path: str, contents: Contents, now: float) -> None:
     """Replace what is at a path of `paths`; it goes when nothing is left."""
     packed = io.BytesIO()
     if not contents:
@@ -158,7 +159,7 @@ def _write(path: str, contents: dict[str, bytes], now: float) -> None:
             raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", path)
 
 
-def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], now: float) -> None:
+def rewrite(project_dir: str, change: Callable[[Archived], Contents], now: float) -> None:
     """Replace the files of every archived session by what `change` returns; {} drops the session.
 
     The caller holds the lock. Unreadable, after all others, for a damaged archive."""
@@ -216,7 +217,7 @@ def retire(project_dir: str, selected: list[Record], kind: str, now: float, to_a
     """Archive sessions, then remove what `kind` says; the archives that were made.
 
     The caller holds the archive's lock."""
-    archived: dict[str, bytes] = {}
+    archived: Contents = {}
     made = []
     for record in selected if to_archive and kind != THIN else ():
         for path in (*walk(record.directory), *filter(None, [record.episode_path])):

@@ -90,7 +90,7 @@ def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts:
         archive.rewrite(project_dir, lambda each: struck(each, is_hit), now)
 
 
-def struck(session: archive.Archived, is_hit: Matcher) -> dict[str, bytes]:
+def struck(session: archive.Archived, is_hit: Matcher) -> archive.Contents:
     after = {path: strike(path, data, is_hit) for path, data in session.files.items()}
     return {path: data for path, data in after.items() if data is not None}
 

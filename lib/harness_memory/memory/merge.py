@@ -151,7 +151,7 @@ class Merged:
         gone = {session for session, at in marks.items() if at and self._ended(self.tree, session) < at}
         return {path for path in self.tree if unit(path) in gone}
 
-    def left(self, project: str, each: archive.Archived) -> dict[str, bytes]:
+    def left(self, project: str, each: archive.Archived) -> archive.Contents:
         """What stays of an archived session: nothing when it was forgotten; what is left of it elsewhere when a text
         was struck there while this machine archived it."""
         session, name = "%s/%s" % (project, each.owner), "archive/%s/%s" % (project, os.path.basename(each.path))

@@ -112,9 +112,8 @@ class Record:
 
 def load_all(project_dir: str) -> list[Record]:
     """Every session of a project, newest first; META is read only where no episode says when it started."""
-    names = {sessions.day_and_id(name): name for name in episode.names(project_dir)}
-    split = [path.rsplit(os.sep, 2) for path in sessions.all_directories(project_dir)]
-    directories = {(day, short_id): os.sep.join((work, day, short_id)) for work, day, short_id in split}
-    keys = [*names, *(key for key in directories if key not in names)]
+    names: dict[tuple[str, ...], str] = {sessions.day_and_id(name): name for name in episode.names(project_dir)}
+    directories = {tuple(path.split(os.sep)[-2:]): path for path in sessions.all_directories(project_dir)}
+    keys = dict.fromkeys((*names, *directories))
     every = [Record(project_dir, directories.get(key, ""), names.get(key, "")) for key in keys]
     return sorted((each for each in every if each.started), key=lambda each: (each.started, each.id), reverse=True)

@@ -141,10 +141,9 @@ class Store:
         self.git("update-ref", BASE, head)
         if taken or head != theirs:
             self.git("gc", "--auto", "-q", may_fail=True)
-        former = [path for path in taken if merge.is_former(path)]
         said = ["%d file%s taken over" % (len(taken), "s" * (len(taken) > 1))] if taken else []
-        said += ["%d of two versions archived (see: harness memory review)" % len(former)] if former else []
-        return ", ".join([*said, *(["sent"] if head != theirs else [])]) or "nothing to do"
+        said += ["one of two versions archived (see: harness memory review)"] * any(map(merge.is_former, taken))
+        return ", ".join([*said, *["sent"] * (head != theirs)]) or "nothing to do"
 
     def commit(self, *parents: str) -> str:
         """Commit what other machines get of this one, unless the last of the parents has it already; the commit."""

@@ -24,7 +24,7 @@ from . import archive, merge, sync
 _LINK = re.compile(r"\]\([^)]+\.md\)")
 
 
-def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
+def contents(root: str, homes: Iterable[str]) -> archive.Contents:
     """All that `sync` would send of these homes, by path."""
     tops = [top for home in homes for top in (home, os.path.join(settings.ARCHIVE_DIR, home))]
     listed = [file for top in tops for file in archive.walk(os.path.join(root, top))]
@@ -45,7 +45,7 @@ def export(root: str, homes: list[str], out: IO[bytes], now: float) -> int:
     return len(found) - 1
 
 
-def load(path: str) -> dict[str, bytes]:
+def load(path: str) -> archive.Contents:
     """What an export holds, as far as it belongs in a store; Unreadable when it is none."""
     with open(path, "rb") as raw:
         found = dict(archive.unpack(raw, path, merge.rule_of))
@@ -54,7 +54,7 @@ def load(path: str) -> dict[str, bytes]:
     return found
 
 
-def moved(found: dict[str, bytes], source: str, target: str) -> dict[str, bytes]:
+def moved(found: archive.Contents, source: str, target: str) -> archive.Contents:
     """The export of one project as that of another, which is the same at another path."""
     result = {path.replace(source, target, 1): data for path, data in found.items()}
     result.pop("%s/%s" % (target, settings.PROJECT_FILE), None)
@@ -62,7 +62,7 @@ def moved(found: dict[str, bytes], source: str, target: str) -> dict[str, bytes]
     return result
 
 
-def take(root: str, found: dict[str, bytes], now: float) -> list[str]:
+def take(root: str, found: archive.Contents, now: float) -> list[str]:
     """Merge an export into the store; the paths that changed."""
     sync.prepare(root, now)
     own = contents(root, sorted({merge.home(path) for path in found if "/" in path}))
