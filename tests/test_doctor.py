@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import support
-from commandline import World
+from commandline import World, run_here
 from life import Life
 
-from harness_memory.setup import settingsfile
+from harness_memory.setup import command, settingsfile
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="file modes of POSIX")
 INSTALL = [sys.executable, str(support.ROOT / "install.py")]
@@ -225,9 +225,10 @@ def test_a_checkpoint_that_was_not_understood_is_named(installed: World) -> None
 def test_a_policy_that_forbids_hooks_is_named(
     installed: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    path = tmp_path / "managed-settings.json"
-    path.write_text(json.dumps({name: True}))
-    monkeypatch.setattr(settingsfile, "MANAGED", (str(path),))
+    (tmp_path / "20-hooks.json").write_text(json.dumps({name: True}))
+    monkeypatch.setattr(settingsfile, "MANAGED", (str(tmp_path / "missing.json"), str(tmp_path / "*.json")))
     found = problems(installed)
     assert "allows only managed hooks" in found["install"]["text"]
     assert "cannot run" in installed.memory("status").stdout
+    out = run_here(command.main, [], b"", support.clean_environment(installed.home), str(installed.repo))
+    assert b"allows only managed hooks" in b"".join(out[1:])

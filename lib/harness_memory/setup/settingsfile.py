@@ -9,6 +9,7 @@ person who has deleted the folder wants no guard.
 from __future__ import annotations
 
 import copy
+import glob
 import json
 import os
 import re
@@ -188,7 +189,7 @@ def disables_hooks(document: Document, *names: str) -> bool:
 
 def forbidden() -> str:
     """Why a policy of this computer lets no hook of ours run; "" where none does."""
-    for path in MANAGED:
+    for path in [path for pattern in MANAGED for path in glob.glob(pattern)]:
         try:
             if disables_hooks(load(path)[1], "allowManagedHooksOnly"):
                 return "%s allows only managed hooks, so Claude Code runs none of ours" % path
