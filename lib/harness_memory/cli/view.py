@@ -60,7 +60,7 @@ def _project(directory: str) -> Fields:
         "id": os.path.basename(directory),
         "name": project_name(directory),
         "path": path,
-        "sessions": [_session(record) for record in records.load_all(directory)],
+        "sessions": [_session(record) for record in records.load_all(directory) if record.headline],
         "open": open_items(directory),
         "notes": _notes(notebook.Shelf("project", directory), path),
         "audit": [{name: event[name] for name in names if event.get(name)} for event in reversed(events)],

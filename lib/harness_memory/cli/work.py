@@ -44,7 +44,8 @@ def open_items(project_dir: str, *, with_closed: bool = False) -> list[Fields]:
 
 def untold(steps: list[str], title: str) -> list[str]:
     """Steps without what a title says: as a sentence, or the prompt at which a session was cut off."""
-    return [step for step in steps if step not in (title, "Unfinished: " + title.replace(" (interrupted)", ""))]
+    asked = [step for step in steps if step.startswith("Unfinished: ") and title.startswith(step[12:72])]
+    return [step for step in steps if step not in (title, *asked)]
 
 
 def shown(item: Fields, about: str = "") -> list[str]:
