@@ -145,7 +145,7 @@ def test_a_note_that_is_named_after_the_text_goes_whole(world: World) -> None:
     world.memory("remember", "Zanzibar pays late", "Invoices go out on Fridays", "--topic", "zanzibar billing")
     world.memory("remember", "The bank closes at noon", "--topic", "zanzibar billing")  # the first one is archived
     page = world.memory("forget", "--text", "zanzibar").stdout
-    assert ("project/zanzibar-billing (the whole of it)\n" in page, page.count("Zanzibar pays late:")) == (True, 1)
+    assert ("project/zanzibar-billing (the whole of it)\n" in page, page.count("Zanzibar pays late")) == (True, 1)
     assert world.memory("forget", "--text", "zanzibar", "--yes").code == 0
     assert [name for name, data in world.files().items() if "zanzibar" in name + data.decode().casefold()] == []
     world.assert_sound()

@@ -156,21 +156,20 @@ def forget(call: Call) -> int:
 
 
 def _places(call: Call, report: dict[str, list[Fields]], is_hit: forgetting.Matcher | None) -> dict[str, list[str]]:
-    """What goes, for a person: each session and note by name, each sentence once."""
+    """What goes, for a person: sessions and notes by name; of a text the sentences, and where they stand."""
     places = [_named(row) for row in report["notes"] + report["sessions"]]
-    said: collections.Counter[str] = collections.Counter()
+    said: set[str] = set()
     names = {each.owner: _named(each.brief()) for each in call.records if is_hit}
     names.update((note.path, note.ref) for note in notebook.read_all(call.shelves))
     for row in report["files"]:
         owner = archives.owner(os.path.relpath(row["file"], call.dir).replace(os.sep, "/"))
         name = names.get(owner) or names.get(row["file"]) or short(row["file"])
         places.append(name + " (the whole of it)" * (row["removed"] and not owner))
-        for sentence in [each for text in row["passages"] for each in forgetting.split(text)]:
-            if is_hit and is_hit(sentence):
-                said[sentence.replace("description: ", "").strip(" -*#>")] += 1
-    sentences = ["%s: %s" % (each, count(number, "place")) for each, number in said.most_common()]
-    shown = {"goes": [*dict.fromkeys(places)], "sentences": sentences}
-    return {kind: some(rows, _SHOWN) for kind, rows in shown.items() if rows}
+        sentences = [each for text in row["passages"] for each in forgetting.split(text)]
+        said.update(each.replace("description: ", "").strip(" -*#>") for each in sentences if is_hit and is_hit(each))
+    shown = [each for each in sorted(said) if not any(other in each for other in said - {each})]  # views frame them
+    every = {"goes": shown, "from": [*dict.fromkeys(places)]} if is_hit else {"goes": places}
+    return {kind: some(rows, _SHOWN) for kind, rows in every.items() if rows}
 
 
 def _named(row: Fields) -> str:
