@@ -55,11 +55,11 @@ def _found(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     is_some = bool(names) or is_narrowed
     runs_rm = any(flag in ("-exec", "-execdir", "-x", "-X") and word == "rm" for flag, word in zip(args, args[1:]))
     for start in starts if "-delete" in args or (runs_rm and is_some) else ():
-        loss = worth(paths.absolute(start, call.cwd, scope), scope, call)
-        if not is_some:
-            rule = target_rule(start.rstrip("/") + "/" + STAR, call, scope, found)
-        else:  # some files below the start: where that is so wide, the place must be wrong
-            rule = "delete.outside" if loss in ("delete.system", "delete.home") else ""
+        place = paths.absolute(start, call.cwd, scope)
+        rule = "" if is_some else target_rule(start.rstrip("/") + "/" + STAR, call, scope, found)
+        if is_some and worth(place, scope, call) in ("delete.system", "delete.home"):
+            rule = "delete.outside"  # some files of a place so wide: it must be wrong
+        rule = rule if call.where else paths.own_rule(place, paths.WRITE, scope) or rule
         if rule:
             yield rule, plain(start)
 
