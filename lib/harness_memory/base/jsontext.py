@@ -6,18 +6,11 @@ standard module. `compact` writes one line, `pretty` writes for people.
 
 from __future__ import annotations
 
+import sys
+
 from .typing import Any, NoReturn
 
 MAX_DEPTH = 200  # ours are below 10; deeper input is an attack on the recursion limit
-
-
-class _Context:
-    """What the C scanner reads its options from."""
-
-    strict = False
-    object_hook = object_pairs_hook = None
-    parse_float = parse_constant = float
-    parse_int = int
 
 
 def _refuse(value: object, _: int = 0) -> NoReturn:
@@ -37,7 +30,8 @@ try:
     from _json import encode_basestring as quote
     from _json import make_encoder, make_scanner
 
-    _scan = make_scanner(_Context)  # type: ignore[arg-type]
+    _options = {"strict": False, "object_hook": None, "object_pairs_hook": None, "parse_int": int, "parse_float": float}
+    _scan = make_scanner(type(sys.implementation)(parse_constant=float, **_options))  # type: ignore[arg-type, call-arg]
     _encode = make_encoder(None, _refuse, quote, None, ": ", ", ", False, False, False)
     if _scan('{"a": [1]}', 0) != ({"a": [1]}, 10) or "".join(_encode({"a": ["é"]}, 0)) != '{"a": ["é"]}':
         raise ValueError("another interface")
