@@ -159,7 +159,7 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[Fields, lis
 def edit_note(call: Call) -> int:
     note = call.find_note(call.name, is_readable=True)
     if not any(map(vars(call).get, ("verified", "drop", "file", "description", "type", *_RULE))):
-        return _edit_text(call, note, pages.standard_input("note edit NAME") if has_input() else "")
+        return _write(call, note, pages.standard_input("note edit NAME")) if has_input() else edit(call)
     with call.writing(note.scope) as shelf:
         note = call.find_note(note.ref, is_readable=True)  # as it is under the lock
         for text in call.drop or ():
@@ -177,22 +177,19 @@ def edit_note(call: Call) -> int:
 
 def edit(call: Call) -> int:
     kind, _, skill = call.name.partition("/")
-    if call.name != "briefing" and not (kind == "profile" and skill):
-        return _edit_text(call, call.find_note(call.name, is_readable=True))
-    page = pages.Page(call, skill)
-    return pages.edit_text(page.name, page.text(), page.replace)
+    if call.name == "briefing" or (kind == "profile" and skill):
+        page = pages.Page(call, skill)
+        return pages.edit_text(page.name, page.text(), page.replace)
+    note = call.find_note(call.name, is_readable=True)
+    return pages.edit_text(note.slug, files.read_text(note.path), lambda text: _write(call, note, text))
 
 
-def _edit_text(call: Call, note: Note, text: str = "") -> int:
-    """Write a whole new text, without one that of the editor; without frontmatter the note keeps its own."""
-
-    def write(text: str) -> int:
-        page = notes.parse(note.slug, text)
-        page.fields = page.fields or note.fields
-        with call.writing(note.scope) as shelf:
-            return call.answer(*_saved(call, shelf, page, "Written"))
-
-    return write(text) if text else pages.edit_text(note.slug, files.read_text(note.path), write)
+def _write(call: Call, note: Note, text: str) -> int:
+    """Write a whole new text; without frontmatter the note keeps its own."""
+    page = notes.parse(note.slug, text)
+    page.fields = page.fields or note.fields
+    with call.writing(note.scope) as shelf:
+        return call.answer(*_saved(call, shelf, page, "Written"))
 
 
 def remove(call: Call) -> int:

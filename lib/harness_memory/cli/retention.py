@@ -116,10 +116,9 @@ def adopt(call: Call) -> int:
     if not project.identity.startswith("remote#"):
         raise Refusal("%s already has the memory of its repository. Nothing was changed." % short(project.root))
     call.prepare(with_project=False)
-    left = project.dir if os.path.isdir(project.dir) else None
     identity.adopt(call.root, project, clock.iso(call.now))
-    value = {"memory": project.id, "remote": project.remote, "left": left}
-    return call.answer({**value, "note": "This folder shares that memory from its next session on."})
+    note = "This folder shares that memory from its next session on."
+    return call.answer({"memory": project.id, "remote": project.remote, "note": note})
 
 
 def forget(call: Call) -> int:

@@ -124,11 +124,9 @@ def stats(call: Call) -> int:
     rated = [rating for path in call.dirs for rating in ratings.load(path)]
     for skill in sorted({rating["skill"] for rating in rated}):
         mine = [each for each in rated if each["skill"] == skill]
-        value["skills"][skill] = {
-            "ratings": len(mine),
-            "mean": round(mean(each["rating"] for each in mine), 2),
-            "note": mine[-1].get("note") or "-",
-        }
+        numbers, notes = [each["rating"] for each in mine], [each["note"] for each in mine if each.get("note")]
+        means = {"mean": round(mean(numbers), 2), "recent": round(mean(numbers[-settings.RECENT_RATINGS :]), 2)}
+        value["skills"][skill] = {"ratings": len(mine), **means, "note": (notes or ["-"])[-1]}
     given = {_GIVEN.get(kind, kind + " recalled"): used for kind, used in kinds.items()}
     shown = {"sessions given something": len(receipts), "tokens mean": value["tokens_mean"], "given": given}
     return call.answer(value, page({**shown, "rules": value["rules"], "skills": value["skills"]}))

@@ -74,7 +74,7 @@ def settled(project_dir: str) -> set[str]:
 
 
 def waiting(project_dir: str, episodes: Iterable[Fields], facts: list[str]) -> list[Item]:
-    """What nobody has decided on and no note says, what is in doubt last."""
+    """What is not decided yet and no note says, what is in doubt last."""
     done, every = settled(project_dir), sorted(items(episodes), key=lambda item: item.doubt)
     return [item for item in every if done.isdisjoint(item.keys) and not item.is_said(facts)]
 
@@ -111,10 +111,10 @@ def reminder(project_dir: str, now: float) -> str:
     """A line for the person when something waits, at most once a day."""
     value = files.load_json(os.path.join(project_dir, _VIEW), {"waiting": "count", "rules": [_RULE]})
     number = value["waiting"] - len(value["rules"]) + len(stated(project_dir)) if value else 0
-    told = os.path.join(project_dir, settings.STATE_DIR, "review-told")
-    if number < 1 or now - settings.DAY_SECONDS < files.modified(told) <= now:
+    mentioned = os.path.join(project_dir, settings.STATE_DIR, "review-told")
+    if number < 1 or now - settings.DAY_SECONDS < files.modified(mentioned) <= now:
         return ""
-    files.write(told, b"")
+    files.write(mentioned, b"")
     what = "%d rule%s, decisions or lessons wait" % (number, "s") if number > 1 else "1 rule, decision or lesson waits"
     return "Harness Memory: %s for your word: harness memory review" % what
 

@@ -2,7 +2,7 @@
 
     STATE/triggers.json   {"schema", "rules": [{"note", "enforce", "when", "after", "require", "text", "remedy"}]};
                           those of a team's notes in triggers-<hash of the checkout>.json
-    <root>/triggers       `<folder>\t<words>`, a line a rule: a call without all the words of a line is no matter of it
+    <root>/triggers       `<folder>\t<words>`, a line a rule, which cannot apply to a call without all of its words
 
 A note binds by `enforce` and its `triggers`, or by what it requires after a change. Superseded or overridden, it binds
 on: another note may only tighten. "Instead: …" in it is the remedy. A note without `enforce` reminds.

@@ -132,7 +132,7 @@ class Note:
         self.body = [line for number, line in enumerate(self.body) if number not in gone]
 
     def is_old(self, now: float) -> bool:
-        """Whether nobody verified it for long."""
+        """Whether it was not verified for half a year."""
         return "" < self.day < clock.iso(now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS)[:10]
 
     def doubt(self, root: str, now: float) -> str:
