@@ -133,7 +133,7 @@ def _assigned(text: str, body: str) -> list[str]:
     name = text.partition(",")[0].strip()
     for line in body.lower().replace(";", "\n").split("\n") if name.isidentifier() else ():
         head, equals, _ = line.partition("=")
-        if equals and head.strip() == name:
+        if equals and head.split()[-1:] == [name]:  # const p = …
             at = body.lower().find(line)
             return _literals(body[at : at + len(line)][:300])
     return []
