@@ -287,7 +287,7 @@ def test_a_note_is_injected_at_its_command_or_path(
 ) -> None:
     text = injected(triggered, tool, given)
     assert ("Deploys freeze on Fridays" in text) is is_called_for
-    assert ("show deploys" in text) is is_called_for
+    assert ("[project/deploys] " in text) is is_called_for
 
 
 @pytest.mark.parametrize(("is_hit", "pattern", "path"), table("globs.json"))

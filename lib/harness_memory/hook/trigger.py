@@ -41,17 +41,15 @@ def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None
 
 
 def _notes(run: Run, session: Session) -> dict[str, Any] | None:
-    from ..inject.injection import Part, command_line, compose, load_receipt
+    from ..inject.injection import Part, compose, load_receipt
 
     mark, injected = _conversation(run), load_receipt(session.dir)
     news = [each for each in run.rules if each["note"] + mark not in injected.recalled][:3]
     if not news:
         return None
-    part = Part("recall", "Notes for this command or file", [])
+    part = Part("recall", "Rules and notes for this command or file", [])
     for each in news:
-        scope, _, slug = each["note"].partition("/")
-        part.add(neutral.line("- [%s] %s" % (scope, each["text"])), each["note"], "note")
-        part.lines.append(command_line("show", slug))
+        part.add(neutral.line("- [%s] %s" % (each["note"], each["text"])), each["note"], "note")
     injection = compose([part], settings.RECALL_UNITS, run.project.name, injected.nonce)
     injected.recalled += [each["note"] + mark for each in news]
     injected.record(session.dir, injection, run.event.name, "trigger " + news[0]["when"][0], run.now)
