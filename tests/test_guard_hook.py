@@ -400,6 +400,7 @@ def test_the_repository_is_the_project_without_word_from_the_client(guard: Guard
     below = {"CLAUDE_PROJECT_DIR": "", "cwd": str(guard.repo / "src")}
     assert (guard.ran("rm -rf *", **below), guard.ran("rm -rf ..", **below)) == (noted, whole)
     assert guard.ran("rm -rf *", **{**below, "cwd": str(guard.home / "loose" / "files")}) == whole
+    assert guard.ran("rm -rf $TMPDIR/*", TMPDIR=str(guard.repo.parent))[1] in ("delete.project", "delete.home")
 
 
 def test_the_branch_that_is_checked_out_counts(guard: Guard) -> None:

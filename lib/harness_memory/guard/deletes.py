@@ -109,7 +109,7 @@ def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
     path = paths.absolute(base, cwd, scope)
     if UNKNOWN in path:
         return _unknown(path, scope, call)
-    if is_all and path in scope.temps:
+    if is_all and path in scope.temps and not paths.is_within(scope.places[1], path):
         return ""
     folder, _, name = path.rpartition("/")
     if folder in _projects(scope) and not GLOBS.isdisjoint(name) and paths.matches(name, ".git"):
