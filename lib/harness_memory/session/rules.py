@@ -25,6 +25,7 @@ if not TABLES:
     _spaced = [row[2] if ":" in row[0] or row[0].isalpha() else " %s " % row[2].replace("|", " | ") for row in _rows]
     TABLES = [(row[0].rstrip(":"), items) for row, items in zip(_rows, _spaced)]
 WORDS = {name: items.split("|") for name, items in TABLES if name.isalpha()}
+_turns = {"always", "never", "stop", "before", "you", *WORDS["duties"], *WORDS["contrasts"]}  # words of the marks
 _spellings = [(" %s " % pair.replace("=", " = ")).split("=") for pair in WORDS["spellings"]]  # written so, read so
 
 
@@ -79,11 +80,10 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
             continue
         is_headed, is_spaced = is_headed and (is_item or not is_spaced), False
         is_pasted = line[:4] == "    " or any(mark in bare.replace("://", ":") for mark in WORDS["code"])
-        if is_pasted or ((is_role or is_lead) and not is_headed):
-            continue  # of a role, only the rules count
+        is_chore = is_lead and not {word.strip(".,:()`") for word in low.split()}.isdisjoint(WORDS["task"])
+        if is_pasted or is_chore or ((is_role or is_lead) and not is_headed):
+            continue  # of a role, only the rules count, and not those of the task alone
         bare, is_item = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare, is_item or is_list
-        if is_lead and not {word.strip(".,:()`") for word in low.split()}.isdisjoint(WORDS["task"]):
-            continue  # of the task alone
         for number in range(1, 10) if is_list else ():
             bare = bare.replace(" %d. " % number, "\n")
         marks = " @lead" * is_lead + " @rules" if is_headed else " @item" + " @spec" * is_spec if is_item else ""
@@ -143,18 +143,18 @@ def _marks(text: str, words: list[str]) -> list[str]:
     marks = ["@asks"] if end in ("?", "？") or text[:1] == "¿" or start in WORDS["questions"] else []
     is_work = not held.isdisjoint(WORDS["work"])
     is_program = not is_work and not held.isdisjoint(WORDS["program"])
-    is_ours = start == "we" or start in WORDS["work"]
-    for before, word, after in zip(words, words[1:], [*words[2:], ""]):
+    for before, word, after in [each for each in zip(words, words[1:], [*words[2:], ""]) if each[1] in _turns]:
         marks += ["@behaves"] if after in WORDS["behaviour"] and word in (*WORDS["duties"], "always", "never") else []
-        marks += ["@habit"] if before in WORDS["whens"] and word == "you" and after not in WORDS["states"] else []
+        marks += ["@habit"] if word == "you" and before in WORDS["whens"] and after not in WORDS["states"] else []
         marks += ["@" + word] if word in ("stop", "before") and after[-3:] == "ing" else []
-        marks += ["@contrast"] if is_ours and word in WORDS["contrasts"] and after != "if" else []
         if word in ("always", "never"):
             is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and before not in WORDS["binders"]
             is_past = after.endswith(("ed", "ing")) and not after.endswith(("eed", "allowed", "asked"))
             marks += ["@reports"] if is_third or is_past else []
         elif word in WORDS["duties"]:  # "the tooltip must", but "we must"
             marks += ["@product"] if is_program and before not in WORDS["binders"] else []
+        elif word in WORDS["contrasts"] and after != "if" and start in ("we", *WORDS["work"]):
+            marks += ["@contrast"]
     marks += ["@how-work"] if is_work and start in WORDS["manner"] else []
     is_kind = held.isdisjoint(WORDS["definite"])  # things of a kind, not this one
     marks += ["@norm"] if is_kind and start in WORDS["work"] and {*words[3:8]} & {*WORDS["norms"]} else []
