@@ -102,10 +102,10 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
             left -= cost
             entry.chosen.append(at)
             taken.append(entry)
-    while taken and sum([units(entry.line()) + 1 for entry in entries]) > room:  # what is marked as quoted is longer
-        taken.pop().chosen.pop()
-    for entry, files_line in zip(entries, below):
-        part.add(entry.line(), entry.record.id, entry.record.kind, entry.record.files)
+    while sum(map(units, told := [entry.line() for entry in entries])) + len(entries) > room and taken:
+        taken.pop().chosen.pop()  # what is marked as quoted is longer
+    for entry, line, files_line in zip(entries, told, below):
+        part.add(line, entry.record.id, entry.record.kind, entry.record.files)
         part.lines += filter(None, [files_line])
     part.lines += filter(None, [below[-1], command])
 

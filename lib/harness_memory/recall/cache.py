@@ -111,7 +111,7 @@ class _Cache:
         names = os.listdir(files.inside(directory)) if changed_ns else []
         stamps, since = self.stamps, settings.EPISODE_PREFIX + clock.stamp(clock.iso(now - _CHANGING_SECONDS))
         changing = sorted([name for name in names if name > since])[-_CHANGING_MAX:]
-        fresh = names if self.is_whole else {*changing, *{*names}.difference(stamps)}
+        fresh = names if self.is_whole else {*changing, *(name for name in names if name not in stamps)}
         episodes = [name for name in fresh if name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json")]
         stamped = [(name, _stamp(os.path.join(directory, name))) for name in episodes]
         changed = sorted([each for each in stamped if each[1] != stamps.get(each[0])], reverse=True)
