@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Callable, Iterable, Iterator
+from typing import Iterable, Iterator
 
 from ..base import clock, invocation
 from ..notes import shelf as notebook
@@ -28,19 +28,14 @@ class Hit:
     """`row` is what `--json` shows; `lines` are those of the session or note."""
 
     def __init__(self, kind: str, id: str, file: str, day: str, lines: list[str], files: list[str], type: str) -> None:
-        self.row: Fields = {"kind": kind, "id": id, "file": file, "day": day, "text": "".join(lines[:1])}
-        self.row.update(files=files, score=0.0, project=None)
+        self.row: Fields = {"kind": kind, "id": id, "file": file, "day": day, "text": "", "files": files}
+        self.row.update(score=0.0, project=None)
         self.lines, self.types, self.has_all = lines, (None, kind, type), False
         self.time = clock.parse(day + "T23:59:59Z") or 0.0
 
     def has_words(self, words: list[str]) -> bool:
-        """Whether the lines together have every word; show the line with the most of them."""
-        self.show(lambda text: sum(word in text.casefold() for word in words))
+        """Whether the lines together have every word."""
         return all(any(word in text.casefold() for text in self.lines) for word in words)
-
-    def show(self, weigh: Callable[[str], int]) -> None:
-        """Show the first line of the greatest weight."""
-        self.row["text"] = max(self.lines, key=weigh, default="")
 
 
 def search(call: Call) -> int:
@@ -92,7 +87,6 @@ def _ranked(call: Call, words: list[str]) -> Iterator[Hit]:
             if not hit or hit.row["file"] in seen or not any(held) or not hit.has_words(phrases):
                 continue
             seen.add(hit.row["file"])
-            hit.show(lambda text: len({*terms(text)}.intersection(query.weights)))
             hit.time, hit.has_all = source.times[number], all(held)
             project = None if scope == "user" else os.path.basename(directory)
             hit.row.update(day=record.day, project=project, score=round(scores[number], 3))
@@ -123,11 +117,12 @@ def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
     is_wide = getattr(call, "all_projects", None)  # None: `related`, which knows one project
 
     def row(hit: Hit) -> Fields:
-        text = hit.row["text"]
+        # The first line with the most of the words.
+        text = max(hit.lines, key=lambda text: sum(word in text.casefold() for word in words), default="")
         at = min([at for at in map(text.casefold().find, words) if at >= 0], default=0)
         start = text.rfind(" ", 0, max(0, at - _LEAD_CHARS)) + 1 if len(text) > _LINE_CHARS else 0
         shown = ("…" if start else "") + text[start:]
-        return {**hit.row, "name": project_name(hit.row["project"] or ""), "shown": shown}
+        return {**hit.row, "text": text, "name": project_name(hit.row["project"] or ""), "shown": shown}
 
     none = "No match here; try --all-projects." if is_wide is False else "No match."
     verb = "restore" if any(hit.row["kind"] == ARCHIVED for hit in hits) else "show"
