@@ -40,6 +40,7 @@ def test_open_names_threads_and_tasks_with_steps_and_blockers(world: World) -> N
     assert ("Still open: 2" in page, world.memory("task").stdout) == (True, page)
     for text in ("BLOCKED: No mail server", "next: Cover the guest cart", "since today"):
         assert text in page
+    assert "  blocked: No mail server\n  next: Schema\n" in Life(world.home, world.repo).start().context
 
 
 def test_a_thread_is_closed_reopened_and_renamed_by_a_person(world: World) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LESSONS = {"decisions?": ["text"], "learnings?": ["text"], "taint?": ["text"], "sure?": "count"}
 _STATE = {"asks?": [("text", "text")], "announced?": [("text", "text")], "files?": ["text"]}  # of `capture`
-_TASKS = {"active_tasks": [{"id": "text", "description": "text", "started": "text", "next_steps": ["text"]}]}
+_TASK = {"id": "text", "description": "text", "started": "text", "next_steps": ["text"], "blockers": ["text"]}
 
 
 def health(problems: list[str]) -> Part:
@@ -115,15 +115,16 @@ def sort_by_relevance(part: Part, context: list[str]) -> None:
 def still_open(project: Project, own_ids: set[str]) -> Part:
     """Open threads and tasks, without those of the session itself."""
     path = os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
-    current = files.load_json(path, _TASKS)
+    current = files.load_json(path, {"active_tasks": [_TASK]})
     tasks = [task for task in (current["active_tasks"] if current else ()) if task["id"] not in own_ids]
     part = Part("open", "Still open", [], path, "%s open" % invocation.own_command())
     for task in tasks[:6]:
         line = "- [%s] %s: %s" % (task["started"][:10], task["id"], task["description"])
         part.add(neutral.line(line), task["id"], "open")
         steps = [step for step in task["next_steps"] if not step.startswith("Unfinished: ") or step[12:72] not in line]
-        part.lines += ["  next: " + neutral.line(step) for step in steps[:2]]
-        part.lines += ["  +%d more" % len(steps[2:])] if steps[2:] else []
+        said = [("blocked", each) for each in task["blockers"]] + [("next", step) for step in steps]
+        part.lines += ["  %s: %s" % (kind, neutral.line(text)) for kind, text in said[:2]]
+        part.lines += ["  +%d more" % len(said[2:])] if said[2:] else []
     part.missing = max(0, len(tasks) - 6)
     return part
 
@@ -217,13 +218,10 @@ def profile(project: Project, name: str, problems: list[str]) -> Part:
 
 
 def usage() -> Part:
-    lines = [
-        "Commands begin with `%s`, then: `show <id>` reads a session or note in full; `search WORD`;"
-        % invocation.own_command(),
-        '`checkpoint --done "…" --remains "…" --learned "…"` when work is done or has to wait;',
-        '`remember "…"` keeps a fact, or what users want from now on; `thread close <id>` when an open item is done.',
-    ]
-    return Part("usage", "", lines)
+    read = "Commands begin with `%s`, then: `show <id>` reads a session or note in full; `search WORD`;"
+    write = '`checkpoint --done "…" --remains "…" --learned "…"` when work is done or has to wait;'
+    keep = '`remember "…"` keeps a fact, or what users want from now on; `thread close <id>` when an open item is done.'
+    return Part("usage", "", [read % invocation.own_command(), write, keep])
 
 
 def _page_part(name: str, title: str, page: pages.Curated, limit: int, problems: list[str]) -> Part:
