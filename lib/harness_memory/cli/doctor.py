@@ -149,6 +149,7 @@ def verify(call: Call) -> int:
 
 def status(call: Call) -> int:
     project, last, checks = call.project, call.last, [*health_checks(call)]
+    running = {sessions.safe_id(marker["claude_session"])[:8] for marker in sessions.live_markers(project.dir)}
     facts: Fields = {
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
         "memory": project.dir,
@@ -156,7 +157,7 @@ def status(call: Call) -> int:
         "episodes": len(episode.names(project.dir)),
         "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
         "in_progress": open_items(project.dir),
-        "live": [each.brief() for each in call.records if sessions.read_marker(project.dir, each.claude_id)],
+        "live": [each.brief() for each in call.records if each.id[:8] in running],
         "last": last.brief() if last else None,
         "health": [{"mark": check.mark, "topic": check.topic, "text": check.text} for check in checks],
     }

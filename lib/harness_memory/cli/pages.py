@@ -128,7 +128,7 @@ def consolidate(call: Call) -> int:
         return call.answer({"done": True}, ["Consolidated: sessions count as new from now on."])
     last = curated.last_consolidation(call.dir)
     after = clock.parse(last) or -1.0
-    recent = [each for each in reversed(call.records) if files.modified(each.paths.get("episode", "")) > after]
+    recent = [each for each in reversed(call.records) if files.modified(each.episode_path) > after]
     new = [record.episode for record in recent if record.episode]
     shown = new[-_SESSIONS:]
     when = "since the last consolidation, %s" % local(last) if last else "and no consolidation yet"

@@ -131,8 +131,8 @@ def _remembered(store: str) -> str:
     """How many sessions and notes the memory holds; "" without a session."""
     places = ("*/%s/*.json" % settings.EPISODES_DIR, "*/%s/%s/*.md" % (settings.LEARNING_DIR, settings.TOPICS_DIR))
     episodes, notes = ([*Path(store).glob(place)] for place in places)
-    numbers = {"session": len(episodes), "project": len({path.parent for path in episodes}), "note": len(notes)}
-    counts = [output.count(number, noun) for noun, number in numbers.items()]
+    projects = {path.parent for path in episodes}
+    counts = map(output.count, map(len, (episodes, projects, notes)), ("session", "project", "note"))
     return "%s of %s and %s, in %s" % (*counts, output.short(store)) if episodes else ""
 
 
