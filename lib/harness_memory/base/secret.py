@@ -91,10 +91,10 @@ def tokens(text: str, words: list[str]) -> Iterator[Span]:
 
 def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     word, before = text[start:end], text[max(0, start - 6) : start]
-    is_file = "." in word[-5:] and word[-5:].rpartition(".")[2].islower()
+    is_file = "." in word[-6:] and word[-6:].rpartition(".")[2].islower()
     is_host = "+" in word if text[end : end + 1] == "@" else before.endswith("//")  # or an address of mail
     is_outline = sum(c.isalpha() for c in word) * 7 < len(word) * 2  # of SVG
-    is_id = before.rstrip("\"': =").lower().endswith("id") and "aid" not in before and "alid" not in before
+    is_id = before.rstrip("\"': =").lower().endswith("id") and "aid" not in before
     if is_file or is_host or is_outline or is_id:
         return
     parts = word.replace("-", "_").replace(".", "_").split("_")
@@ -106,7 +106,7 @@ def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     is_named = names > 0 and is_name and bool(longest.strip(_HEX))
     if sum(_is_random(part, 14) for part in word.split(".")) > 1 and word.count("-") * 10 < len(word):
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
-    elif is_named and text[end : end + 1] not in ("/", "+", "=") and _is_random(longest, 12) and _is_random(body, 28):
+    elif is_named and text[end : end + 1] not in ("/", "+", "=") and _is_random(body, 28):
         yield start, end, "token"
 
 
@@ -125,7 +125,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     while key_at > furthest and text[key_at - 1] in _NAME_CHARS:
         key_at -= 1
     name, before = text[key_at:end], text[max(0, key_at - 10) : key_at].lower()
-    if kind == "key" and len(name) == 3 and before[-1:] == " ":  # "Secret Key: "
+    if kind == "key" and len(name) == 3:  # "Secret Key: "
         word = (text[furthest:key_at].split() or [""])[-1]
         name = word + "_key" if word.isalpha() else name
     words = _words(name.rpartition(".")[2])
@@ -140,20 +140,19 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     sign, start = _separator(text, end, is_foreign=not name.isascii())
     option = name.startswith("-") and text[end : end + 1] != "`"
     if not sign and not (option and start > end):
-        is_class = name.isalnum() and name[0].isupper() and not name.isupper() and len(_words(name)) > 1
+        is_class = name.isalnum() and name[0].isupper() and len(_words(name)) > 1
         return None if is_class else _in_sentence(text, start, name, kind)
     is_glued = text[start - 1] == "="
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&", ";")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _SPOKEN_STOPS if sign == ":" else _STOPS)
-    is_compared = sign == "==" and (not quoted or " " in text[first:last])
-    is_value = before.endswith((".svg?", "=")) and sign in "=:" and not quoted and before[-1] != sign  # `[type=pass]:`
-    if is_compared or is_value or (sign == ">" and not text.startswith("</", last)):
+    is_value = before.endswith((".svg?", "=")) and before[-1] != sign  # `[type=pass]:`
+    if is_value or (sign == ">" and not text.startswith("</", last)):
         return None
     strict = is_env or is_query or (option and (is_glued or last - first >= 10))
     value = text[first : last + (not quoted and text[last : last + 1] == "(")]
     is_type = sign == ":" and (text[last : last + 1] == "<" or text[last : last + 2] in (";", ";\n"))
     is_count = text[end : end + 1] in _QUOTES or (sign == "=" and not is_glued and len(value) < 6)
-    is_type = is_type or (option and value.isupper() and "_" in value) or (is_count and value.isdigit())
+    is_type = is_type or (is_count and value.isdigit())
     if (sign == ":" and name == "key" and not value.strip(_HEX)) if quoted else is_type:  # an element's key
         return None
     if kind in TABLES["weak"] and not _is_random(value, 20) and (is_glued or kind != "credential"):
@@ -245,12 +244,12 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     if len(value) < 6 or stands_in(value) or _is_code(value):
         return False
     is_password, is_mixed = kind in ("password", "credential"), not value.islower() and not value.isupper()
-    if is_near and is_password and len(value) > 9 and is_mixed:
+    if is_near and is_mixed:
         is_signed = any(c in "!@$^&*?" for c in value[1:-1]) and _CODE_SIGNS.isdisjoint(value)
         if is_signed or _surprises(value) * 2 > len(value):
             return True
     is_mixture = _digits(value) > 0 and value.lower() != value.upper() and _CODE_SIGNS.isdisjoint(value)
-    if not is_mixture or (kind in TABLES["weak"] and not is_password):
+    if not is_mixture:
         return _is_random(value, 20)
     is_word = not is_mixed and (value.isupper() or 0 < value.count("-") < 3 or "_" in value)
     is_chosen = is_plain and is_password and not is_word
