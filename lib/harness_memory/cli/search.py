@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Iterable, Iterator
+from typing import Any, Iterable, Iterator
 
 from ..base import clock, invocation
 from ..notes import shelf as notebook
@@ -27,11 +27,10 @@ _LEAD_CHARS = 30  # before its first match
 class Hit:
     """`row` is what `--json` shows; `lines` are those of the session or note."""
 
-    def __init__(self, kind: str, id: str, file: str, day: str, lines: list[str], files: list[str], type: str) -> None:
-        self.row: Fields = {"kind": kind, "id": id, "file": file, "day": day, "text": "", "files": files}
-        self.row.update(score=0.0, project=None)
-        self.lines, self.types, self.has_all = lines, (None, kind, type), False
-        self.time = clock.parse(day + "T23:59:59Z") or 0.0
+    def __init__(self, lines: list[str], type: str = "", **row: Any) -> None:
+        self.row: Fields = {**row, "text": "", "score": 0.0, "project": None}
+        self.lines, self.types, self.has_all = lines, (None, row["kind"], type), False
+        self.time = clock.parse(row["day"] + "T23:59:59Z") or 0.0
 
     def has_words(self, words: list[str]) -> bool:
         """Whether the lines together have every word."""
@@ -105,12 +104,12 @@ def _session(kind: str, id: str, path: str, day: str, value: Fields | None) -> H
     more = [*value["files_changed"], *value["tags"], str(value.get("branch") or "")]
     more += [task["title"] for task in value["tasks"]]
     lines = "\n".join((episode.headline(value), *passages.of_session(value), *more)).split("\n")
-    return Hit(kind, id, path, day, lines, value["files_changed"], "")
+    return Hit(lines, kind=kind, id=id, file=path, day=day, files=value["files_changed"])
 
 
 def _note(note: Note) -> Hit:
     lines = ["%s: %s" % (note.name, note.description), *(fact.text for fact in note.facts)]
-    return Hit(NOTE, note.ref, note.path, note.day, lines, note.files, note.type)
+    return Hit(lines, note.type, kind=NOTE, id=note.ref, file=note.path, day=note.day, files=note.files)
 
 
 def _report(call: Call, hits: list[Hit], words: set[str]) -> int:
