@@ -4,8 +4,8 @@ import _stat
 import io
 import posix
 import sys
-from posix import *  # noqa: F403
 
+globals().update({**vars(posix), **globals()})  # `import *` takes longer
 sys.modules.setdefault("os", sys.modules[__name__])
 sys.modules.setdefault("stat", _stat)  # the same names without a file of Python that repeats them
 import posixpath as path  # noqa: E402  (which imports `os`)
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 name, sep, devnull, SEEK_SET, O_BINARY, _exit, fdopen = "posix", "/", "/dev/null", 0, 0, posix._exit, io.open
 _texts = [value.decode("utf-8", "surrogateescape") for pair in posix.environ.items() for value in pair]
-environ = dict(zip(_texts[::2], _texts[1::2]))  # type: ignore[arg-type]
+environ = dict(zip(_texts[::2], _texts[1::2]))
 sys.modules["os.path"] = path
 
 
