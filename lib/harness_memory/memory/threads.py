@@ -71,7 +71,7 @@ class Thread:
             changes.update(sessions=[part["sessions"][0] for part in parts], opened_at=parts[0]["opened_at"])
         if closed:
             steps = changes["next_steps"] = [step for step in self.next_steps if hashed(step) not in closed]
-            if not steps:
+            if all(step[-1:] in "?？" for step in steps):  # "Shall I do both?", and both are done
                 self.is_open, self.finished = False, max(closed.values())
                 changes["closed_at"] = self.finished
         if fact:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.text import cut
-from .digest import CLASS, TABLES, Statement, is_covered, ranked, stems, words_of
+from .digest import CLASS, TABLES, Statement, classes, is_covered, ranked, stems, words_of
 
 SURE, _LEAST_SURE, _LEAST_WORTH = 7, -12, -3  # the first two in tenths
 _DUTY = frozenset(("must", "not", "yet"))  # classes of words that say that a step is to be done
@@ -49,7 +49,7 @@ def headline(statements: list[Statement], files: list[str]) -> str:
         names = [*(each.text for each in asks), *(file.rpartition("/")[2] for file in files[-1:])]
         names = [*filter(_subjects, names), *[name for name in names if stems(words_of(name))], ""]
         ask = names[0].rstrip(" .:?!")
-        parts = [cut(ask, settings.SUMMARY_LINE_CHARS // 2), line if stems(words_of(line)) else ""]
+        parts = [cut(ask, settings.SUMMARY_LINE_CHARS // 3), line if stems(words_of(line)) else ""]
         line = ": ".join([part for part in parts if part]) or line
     return cut(line, settings.SUMMARY_LINE_CHARS)
 
@@ -64,10 +64,11 @@ def _as_deed(line: str) -> str:
     del words[next((at for at, word in enumerate(words) if at > 2 and "to come" in CLASS.get(word, ())), len(words)) :]
     while len(words) > 3 and "stop" in CLASS.get(words[-1].lower(), ()):
         del words[-1]
-    while len(words) > 3 and words[0].lower().replace("’", "'") in TABLES["openers"]:
-        del words[0]
-    is_deed = len(words) > 2 and "done" in CLASS.get(words[0].lower(), ())
-    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]]) if is_deed else line
+    deed = words.copy()
+    while len(deed) > 3 and deed[0].lower().replace("’", "'") in TABLES["openers"]:
+        del deed[0]
+    is_deed = len(deed) > 2 and "done" in CLASS.get(deed[0].lower(), ())
+    return " ".join([deed[0][:1].upper() + deed[0][1:], *deed[1:]] if is_deed else words)
 
 
 def reports(statements: list[Statement]) -> dict[Statement, float]:
@@ -92,7 +93,7 @@ def done(statements: list[Statement], worth: dict[Statement, float], elsewhere: 
             chosen.add(each.text)
             limit -= len(each.text) + 2
     text, turn = "", -1
-    for each in statements:
+    for each in sorted(statements, key=lambda each: (each.turn, each not in best)):
         if each.text in chosen and each.by == "c" and each.text not in text:
             text += ("" if not text else "\n" if each.turn == turn else "\n\n") + each.text
             turn = each.turn
@@ -108,21 +109,26 @@ def unlisted(left: list[Statement], listed: list[str]) -> list[str]:
 
 def closed(statements: list[Statement], commits: list[str], files: list[str], steps: list[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
-    done = [each for each in statements if each.by == "c" and "s" in each.kinds]
+    done = [each for each in statements if each.by == "c" and not {"s", "w"}.isdisjoint(each.kinds)]
     turns, deeds = {each.turn for each in done}, {*commits, *(each.text for each in done if "l" not in each.kinds)}
     said = [*commits, *(each.text for each in statements if each.turn in turns and "l" not in each.kinds)]
     others = {text: stems(words_of(text)) for text in said}
-    plain = [text for text in others if not any("not" in CLASS.get(word, ()) for word in words_of(text))]
+    plain = {text: others[text] for text in others if "not" not in classes(words_of(text))}
     names = [{*words_of(file.rpartition("/")[2].partition(".")[0])} for file in files]
-    found = [step for step in steps if is_covered(step, others.values())]
+    found = []
     for step in steps:  # or each of its parts; or a file that it names was changed, and a deed says half of the rest
-        words, parts = words_of(step), step.replace("; ", ", and ").split(", and ")
-        is_each = parts[1:] and all(is_covered(part, [others[text] for text in plain], 1) for part in parts)
+        core = step.partition(" — ")[0].partition(" because ")[0]  # without the reason it waits
+        parts = core.replace("; ", ", and ").split(", and ")
+        due = [part for part in parts if not _DUTY.isdisjoint(classes(words_of(part)))] or parts
+        is_each = parts[1:] and all(is_covered(part, plain.values(), 1, _DUTY) for part in due)
+        words = words_of(step)
         named = {word for name in names if name.issubset(words) for word in name}
         own = stems([word for word in words if word not in named and _DUTY.isdisjoint(CLASS.get(word, ()))])
         code = ["", *(span for span in step.split("`")[1::2] if named.isdisjoint(words_of(span)))][-1]
         common = [len(own & others[deed]) for deed in plain if deed in deeds and code in deed and named]
-        found += [step] if is_each or max(common, default=0) >= max(len(own) / 2, 2) else []
+        is_named = max(common, default=0) >= max(len(own) / 2, 2)
+        is_whole = is_covered(core, others.values(), ignored=("pending",))
+        found += [step] * bool(is_each or is_named or is_whole)
     return list(dict.fromkeys(found))
 
 

@@ -75,8 +75,8 @@ def of_prompt(text: str, turn: int) -> list[Statement]:
     for said in [unit.text for unit in units.split(text) if unit.kind != units.ROW]:
         words = words_of(said)
         is_full = len(stems(words)) > 2 and len(words) > 3
-        is_wish = is_full and said[-1:] not in "?？" and "wish" in _classes(words[:2], "")
-        is_chosen = is_wish and not {"over", "choose"}.isdisjoint(_classes(words, ""))  # with what it is to replace
+        is_wish = is_full and said[-1:] not in "?？" and "wish" in classes(words[:2])
+        is_chosen = is_wish and not {"over", "choose"}.isdisjoint(classes(words))  # with what it is to replace
         rank, sure = max(-len(found), -90) - 18 * (not is_full), 10 if is_chosen else -99
         found.append(Statement(turn, "u", weight(said), rank, sure, "d" * is_chosen, said))
     return found
@@ -105,7 +105,6 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> list[Stat
             continue
         headline -= 10 if "l" in kinds else 0
         line = unit.text.rstrip(":： ") + {units.HEAD: ":", units.DONE: " (done)"}.get(unit.kind, "")
-        headline -= 5 * ("colon" in row and "content 2" not in row)  # what announces a list says little alone
         if "its remedy" in row and "l" in kinds and unit.section:  # "Fix: …", with what it mends
             line = cut("%s — %s" % (unit.section, line), settings.PASSAGE_CHARS)
         worth = weight(line) + (20 if "l" in kinds or sure > 0 else 10 if sure > -3 else 0)
@@ -145,9 +144,9 @@ def weight(text: str) -> int:
     return min(len(words), 24) + 4 * sum([word[1:] != word[1:].lower() or not word.isalpha() for word in words[1:]])
 
 
-def is_covered(text: str, others: Iterable[set[str]], least: int = 2) -> bool:
+def is_covered(text: str, others: Iterable[set[str]], least: int = 2, ignored: Iterable[str] = ()) -> bool:
     """Whether one of the others says most of the words of a text, of which there are at `least` so many."""
-    own = stems(words_of(text))
+    own = stems([word for word in words_of(text) if not {*ignored} & {*CLASS.get(word, ())}])
     return len(own) >= least and any(len(own & other) >= 0.6 * len(own) for other in others)
 
 
@@ -203,18 +202,14 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
     sections = {title: ["section " + name for name in names] for title, names in titles.items()}
     leads = {title: ["lead " + name for name in names] for title, names in titles.items()}
     listed = [(unit.section, unit.lead) for unit in found if unit.kind in (units.ITEM, units.ROW) and unit.is_first]
-    ticked = {
-        (each.section, each.lead) for each in found if each.kind != units.HEAD and not units.TICKS.isdisjoint(each.text)
-    }
     rows = []
     for number, unit in enumerate(found):
         left, is_last_line = len(found) - number, unit.at == found[-1].at and len(found) > 1
         place = "start" if number == 0 else "first" if number < 3 else "half" if number < left else "late"
         row = _worded(unit.text, words_of(unit.text), about) | {"", unit.kind, place}
         row.update(sections[unit.section] if unit.section != unit.text else (), leads[unit.lead])
-        where = (unit.section, unit.lead)
         row.update(["listed"] * (unit.kind in (units.ITEM, units.ROW) and unit.is_first), ["work"] * is_work)
-        row.update(["of many"] * (listed.count(where) > 9), ["among ticked"] * (where in ticked))
+        row.update(["of many"] * (listed.count((unit.section, unit.lead)) > 9))
         row.update(["short"] * (len(found) < 6), ["last line"] * is_last_line)
         row.update(["near end"] * (left <= 2 or is_last_line))
         row.update([name for name, needed, bars in TABLES["together"] if needed <= row and bars.isdisjoint(row)])
@@ -228,22 +223,22 @@ def _title(title: str) -> set[str]:
     if title[-1:] in "?？":
         return {"done"} if not units.TICKS.isdisjoint(title) else set()
     pairs, is_lead = [*zip(words, words[1:])], title[-1:] in ":："
-    found = _classes([*words, *map("_".join, pairs)], title)  # "to do"
+    found = classes([*words, *map("_".join, pairs)], title)  # "to do"
     found.update(["done"] * (not units.TICKS.isdisjoint(title)))
     is_told = "stop" in CLASS.get(words[-1] if words else "", ()) or not found.isdisjoint(_TOLD)  # "The plan is:"
     if "done" not in found and "usage" not in found and {"let", "because"}.isdisjoint((*words[:1], *words[-1:])):
         is_infinitive = words[:1] != ["how"] and any(a == "to" and "do" in CLASS.get(b, ()) for a, b in pairs)
         is_planned = is_infinitive or ("me" in found and not found.isdisjoint(("may", "do")))  # "What I would do next"
         tail = words[-3:] if words[-1:] in (["to"], ["be"]) else words[-1:]
-        named = _classes(tail if is_lead else words, "")  # "The fix would be:", "Changes needed"
+        named = classes(tail if is_lead else words)  # "The fix would be:", "Changes needed"
         is_needed = "must" in named or (is_lead and "may" in named and words[0] not in ("this", "it", "that"))
         is_needed = is_needed and found.isdisjoint(("yet", "leaning"))
         found.update(["planned"] * is_planned, ["needed"] * is_needed)
     clause = title.replace(" — ", ", ").rpartition(", ")[2]  # what announces the list
-    named = _classes(words_of(clause), clause)
+    named = classes(words_of(clause), clause)
     found.update(["due"] * ("agenda" in named and not is_told and "done" not in named))
     if len(words) > 9 or len(title) >= 60:
-        is_later = not is_lead and "later" in _classes(words[:2], "")  # "Still outstanding from the first run"
+        is_later = not is_lead and "later" in classes(words[:2])  # "Still outstanding from the first run"
         return found & {"due", "planned", "needed" if is_lead else "later" if is_later else ""}
     if "later" in found and not ("done" in found and "not" not in found):  # "Still to do", not "Left panel"
         is_pure = all(not _OPEN.isdisjoint(CLASS.get(word, ())) for word in words if len(word) > 2)
@@ -252,33 +247,35 @@ def _title(title: str) -> set[str]:
 
 
 def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
-    found = _classes(words, text)
+    found = classes(words, text)
     opening = " ".join(words[:4])
     if opening.startswith(_STEPS) or ("let me" in opening and "let me know" not in opening):
         found.add("self")
     label, colon, rest = text.partition(" is " if words[:3:2] == ["what", "is"] else ": ")  # "What remains is …"
     if colon and rest.strip() and len(label) < 40 and "`" not in label:
-        found.update(["label " + name for name in _classes(words_of(label), label)])
-    early, first = _classes(words[:4], ""), next((word for word in words if word not in _LINKS), "")
+        found.update(["label " + name for name in classes(words_of(label), label)])
+    early, first = classes(words[:4]), next((word for word in words if word not in _LINKS), "")
     found.update(["first " + name for name in CLASS.get(first, ())])
     content = stems(words)
     share = len(content & about) / len(content) if content else 0.0
     size = len(text) * (2 if "\u3040" <= text[len(text) // 2 :][:1] <= "\ud7a3" else 1)
-    is_deed = (
-        ("done" in early or (first[-2:] == "ed" and len(first) > 4)) and "first do" not in found and "not" not in early
-    )
+    is_deed = "done" in early or (first[-2:] == "ed" and len(first) > 4)
     state = words_of(text.rpartition("| ")[2])[:4] if " | " in text else []  # how a row says it stands
-    found.update(["ended pending"] * bool({"pending", "status"} & _classes(state, "")))
+    found.update(["ended pending"] * bool({"pending", "status"} & classes(state)))
     is_bare = "you" in found and all(not _BARE.isdisjoint(CLASS.get(word, ())) for word in words)
-    found.update(["bare"] * is_bare, ["done early"] * is_deed)
+    found.update(["bare"] * is_bare, ["done early"] * (is_deed and "first do" not in found and "not" not in early))
     found.update(["about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share))] * (len(about) > 1))
     found.update(["size %d" % ((size >= 25) + (size >= 50) + (size >= 160))], ["code"] * ("`" in text))
     found.update(["question"] * (text[-1:] in "?？"), ["colon"] * (text[-1:] in ":："), ["aside"] * (text[:1] == "("))
+    if "not" in found:  # "not pushed", "haven't been tested yet"
+        bare = [word for word in words if "yet" not in CLASS.get(word, ()) and word not in ("been", "be")]
+        is_undone = any("not" in CLASS.get(a, ()) and "done" in CLASS.get(b, ()) for a, b in zip(bare, bare[1:]))
+        found.update(["left undone"] * is_undone)
     is_ticked, digits = not units.TICKS.isdisjoint(text), [digit for digit in "0123456789" if digit in text]
     return found.union(["number"] * bool(digits), ["ticked"] * is_ticked, ["content %d" % min(len(content) // 2, 2)])
 
 
-def _classes(words: list[str], text: str) -> set[str]:
+def classes(words: list[str], text: str = "") -> set[str]:
     found = {name for word in words for name in CLASS.get(word, ())}
     if not text.isascii():
         found.update([name for name, pieces in _PIECES.items() if any(piece in text for piece in pieces)])

@@ -62,10 +62,6 @@ def split(text: str) -> list[Unit]:
         is_head = line.lstrip("#")[:1] == " " or (is_bold and kind == TEXT)
         if kind == TEXT and not is_head and _is_log(raw, line):
             continue
-        if kind == TEXT and not is_head and len(line) < 60 and line[-1].isalnum():  # the title of a list below?
-            is_head = (
-                next((_item(after.lstrip())[0] for after in lines[at + 1 : at + 3] if after.strip()), TEXT) != TEXT
-            )
         if is_head:
             section, lead = plain(bare.lstrip("# ")), ""
             found.append(Unit(section, HEAD, section, "", at, True))
