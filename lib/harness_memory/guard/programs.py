@@ -104,13 +104,12 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
             continue
         before = arg
         found.flags += [name, arg] if equals and value != "false" else [arg]
-        if arg[1:2] != "-" and arg not in values and name not in values and not (row and row.is_single):
+        if arg[1:2] != "-" and name not in values and not (row and row.is_single):
             # `-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word
             letters = ["-" + letter for letter in arg[1:]]
             valued = next((place for place, letter in enumerate(letters) if letter in values), len(letters))
             found.flags += letters[: valued + 1]
             if valued == len(letters):
-                found.values += [(name, "?", value)] if equals else []
                 continue
             name, value = letters[valued], arg[valued + 2 :]
             equals = value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base.typing import Any, Callable, Iterator, Mapping
 from . import paths
-from .shell import CLOSE, COMMA, OPEN, STAR, TILDE, globbed, plain, unbraced, words_in
+from .shell import CLOSE, COMMA, OPEN, TILDE, globbed, plain, unbraced, words_in
 from .words import WORDS, holds
 
 TYPE_CHECKING = False
@@ -41,8 +41,6 @@ def findings(tool: str, given: Mapping[str, Any], scope: Scope, policy: Any) -> 
     for access, word in words[:MAX_VALUES]:
         text = TILDE + word[1:] if word[:1] == "~" else TILDE + word[5:] if word.startswith("$HOME") else word
         rule = paths.rule_for(text, access, scope.cwd, scope)
-        if not rule and STAR in text:
-            rule = paths.rule_for(text.replace(STAR + STAR + "/", ""), access, scope.cwd, scope)
         if rule in (paths.ENV, paths.SENSITIVE) and "pattern" in given and given.get("output_mode") != "content":
             continue  # Grep, which then shows names only
         if access == paths.DELETE and not rule:
