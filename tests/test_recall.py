@@ -58,10 +58,6 @@ def test_a_query_finds_its_own_words(query: str, expected: str) -> None:
     assert found(SESSIONS, query)[0] == expected
 
 
-def test_nothing_in_common_finds_nothing() -> None:
-    assert found(SESSIONS, "quarterly budget spreadsheet") == found(SESSIONS, "") == found([], "anything") == []
-
-
 def test_newer_work_wins_a_tie_and_a_wrong_clock_hides_nothing() -> None:
     ages = {"old": 9, "new": 2, "later": -400}
     twins = [{"id": name, "text": "cache eviction", "time": NOW - age * DAY} for name, age in ages.items()]
@@ -186,12 +182,6 @@ def test_many_changes_are_merged_into_the_index(store: Store) -> None:
         store.ids("exporter", is_whole=number % 7 == 0)
     assert len(store.ids("exporter", is_whole=True)) == 70
     assert not (store.folder / "recent.jsonl").exists() or (store.folder / "recent.jsonl").stat().st_size < 70_000
-
-
-def test_a_prompt_without_an_index_starts_with_the_newest(store: Store) -> None:
-    assert 0 < len(store.ids("exporter")) <= 16
-    assert len(store.ids("exporter")) == 30
-    assert len(store.ids("exporter", is_whole=True)) == 30
 
 
 def test_a_damaged_cache_is_replaced(store: Store) -> None:

@@ -91,6 +91,7 @@ def test_an_error_brings_the_session_back_that_met_it(shop: Life) -> None:
     "prompt",
     [
         *("yes", "go on", "ok, thanks!", "A or B", "да", "继续", "", "/melt cart totals rounded"),
+        *("Approved, implement it", "LGTM", "sounds good, option 2", "I agree, please start", "looks good, commit it"),
         "<task-notification>cart totals rounded once at the end</task-notification>",
         "write a haiku about autumn leaves over kyoto",
         "what is the capital of Mongolia and how cold does it get",
@@ -178,6 +179,14 @@ def test_the_receipt_says_what_was_recalled_and_used(shop: Life) -> None:
     assert used()["net/reconnect.py"] == "read"
     page = (shop.directory / "session_memory_context.md").read_text("utf-8")
     assert ("(recall)" in page, "files: cart/totals.py" in page) == (True, True)
+
+
+def test_a_question_for_all_decisions_brings_the_latest_once(few: Life) -> None:
+    past(few, "Where do we keep the queue?", "We decided on Redis for the queue because jobs expire there.", "queue.py")
+    Life(few.home, few.cwd, pid=few.pid).stop("Done.")  # renews the list of sessions
+    second = Life(few.home, few.cwd, pid=few.pid)
+    assert "We decided on Redis" in second.prompt("What did we decide so far?").context
+    assert second.prompt("Which decisions did we make in this project?").stdout == ""
 
 
 def test_a_step_that_was_done_since_is_not_quoted(life: Life) -> None:

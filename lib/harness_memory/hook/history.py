@@ -61,14 +61,11 @@ def _of_file(path: str, value: dict[str, Any]) -> str:
         return name in text or stem in text.replace("`", " ").split()
 
     units = [each["text"] for each in value.get("passages") or () if each["by"] == "claude"] or [value["what_was_done"]]
-    said = [text for text in value.get("decisions") or () if names_it(text)]
-    for text in reversed(units):
-        is_sentence = sum([word.isalpha() for word in text.split()]) >= _WORDS_MIN  # not one of a list of files
-        said += [text] if names_it(text) and is_sentence and text[-1:] != "?" else []
+    texts = [
+        text for text in (*(value.get("decisions") or ()), *reversed(units)) if names_it(text) and text[-1:] != "?"
+    ]
+    said = [text for text in texts if sum([word.isalpha() for word in text.split()]) >= _WORDS_MIN]  # no list of files
     why = min(said, key=lambda text: name not in text.split(" ")[0], default="")
     title = episode.headline({**value, "taint": ()})
-    others = {os.path.basename(each) for each in value["files_changed"]}
-    if not names_it(title) and any(each in title for each in others):
-        title = next(filter(names_it, value["asked"]), "")
     told = [*([title] if title not in why else []), *([cut(why, _WHY_CHARS)] if why else [])]
     return "last changed %s: %s%s" % (name, " … ".join(told), from_outside(value)) if told else ""

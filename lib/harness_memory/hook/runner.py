@@ -20,6 +20,10 @@ from ..project import Context, Project
 from ..session import sessions
 from ..session.sessions import Session
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..inject.injection import Part, Receipt
+
 
 class Event:
     """What the client sends, checked. Nothing here is a path before `safe_id` or `locate` has checked it."""
@@ -105,6 +109,15 @@ class Run(Context):
 
     def patience(self) -> float:
         return min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2))
+
+    def hand_over(self, session: Session, injected: Receipt, parts: list[Part], why: str) -> dict[str, Any] | None:
+        """Reply with the parts, on the receipt of the session; the caller holds its lock."""
+        from ..inject.injection import compose
+
+        injection = compose(parts, 4000, self.project.name, injected.nonce)
+        if injection.text:
+            injected.record(session.dir, injection, self.event.name, why, self.now)
+        return self.reply(injection.text)
 
     def reply(self, text: str, message: str = "") -> dict[str, Any] | None:
         """Text for the model, and a line that only the user sees; None when there is neither."""

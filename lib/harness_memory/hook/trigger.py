@@ -23,25 +23,21 @@ def handle(run: Run) -> dict[str, Any] | None:
 def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None:
     """The profile of a skill and its last sessions; the caller holds the session's lock."""
     from ..inject import sections
-    from ..inject.injection import compose, load_receipt
+    from ..inject.injection import load_receipt
     from ..memory.briefing import skill_name
 
-    event, name = run.event, skill_name(skill)
+    name = skill_name(skill)
     injected, key = load_receipt(session.dir), name + _conversation(run)
     if not name or key in injected.profiles:
         return None
     problems: list[str] = []
     part = sections.profile(run.project, name, problems)
-    injection = compose([sections.health(problems), part], 4000, run.project.name, injected.nonce)
-    if not injection.text:
-        return None
     injected.profiles.append(key)
-    injected.record(session.dir, injection, event.name, "skill " + name, run.now)
-    return run.reply(injection.text)
+    return run.hand_over(session, injected, [sections.health(problems), part], "skill " + name)
 
 
 def _notes(run: Run, session: Session) -> dict[str, Any] | None:
-    from ..inject.injection import Part, compose, load_receipt
+    from ..inject.injection import Part, load_receipt
 
     mark, injected = _conversation(run), load_receipt(session.dir)
     news = [each for each in run.rules if each["note"] + mark not in injected.recalled][:3]
@@ -50,10 +46,8 @@ def _notes(run: Run, session: Session) -> dict[str, Any] | None:
     part = Part("recall", "Rules and notes for this command or file", [])
     for each in news:
         part.add(neutral.line("- [%s] %s" % (each["note"], each["text"])), each["note"], "note")
-    injection = compose([part], settings.RECALL_UNITS, run.project.name, injected.nonce)
     injected.recalled += [each["note"] + mark for each in news]
-    injected.record(session.dir, injection, run.event.name, "trigger " + news[0]["when"][0], run.now)
-    return run.reply(injection.text)
+    return run.hand_over(session, injected, [part], "trigger " + news[0]["when"][0])
 
 
 def _conversation(run: Run) -> str:

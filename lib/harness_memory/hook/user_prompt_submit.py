@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..base import settings
 from ..base.text import identifier
 from ..base.typing import Any
 from ..session import capture
@@ -19,13 +18,10 @@ def handle(run: Run) -> dict[str, Any] | None:
             capture.save(session.dir, state)
         if owed:  # steps that the user's notes require, and that the last turn left out
             from ..base import neutral
-            from ..inject.injection import Part, compose, load_receipt
+            from ..inject.injection import Part, load_receipt
 
             part = Part("rules", "Steps that were not done", [neutral.line("- " + step) for step in owed])
-            injected = load_receipt(session.dir)
-            injection = compose([part], settings.RECALL_UNITS, run.project.name, injected.nonce)
-            injected.record(session.dir, injection, run.event.name, "required step", run.now)
-            return run.reply(injection.text)
+            return run.hand_over(session, load_receipt(session.dir), [part], "required step")
         if prompt.startswith("/"):
             from . import trigger
 

@@ -142,41 +142,37 @@ def running(project: Project, own_id: str) -> Part:
     return part
 
 
-def decisions(project: Project, own_ids: set[str], elsewhere: str) -> Part:
-    """What the last sessions decided and surely learned, unless it stands `elsewhere` or a person judged it."""
-    part = Part("decisions", "Decided or learned lately", [], os.path.join(project.dir, settings.INDEX_FILE))
-    for name, _ in _menu_entries(part.source, 8 << 10)[:5]:
+def decisions(project: Project, own_ids: set[str], elsewhere: str = "", *, is_asked: bool = False) -> Part:
+    """What the last sessions decided and surely learned, or all that more decided; not what stands `elsewhere`."""
+    title, sessions, most = ("Decided", 20, 9) if is_asked else ("Decided or learned lately", 5, 2)
+    part = Part("decisions", title, [], os.path.join(project.dir, settings.INDEX_FILE))
+    for name, *_ in _menu_entries(part.source, 8 << 10)[:sessions]:
         day, id = day_and_id(name)
         value = (files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None) or {}
-        items = [*value.get("decisions", ()), *value.get("learnings", ())[: value.get("sure", 1)]]
+        items = [*value.get("decisions", ()), *([] if is_asked else value.get("learnings", ())[: value.get("sure", 1)])]
         items = [item for item in items if item[12:60] not in elsewhere]  # without "I've changed", as headlines are
         if items and files.exists(os.path.join(project.dir, *settings.RULES_LOG_PATH)):
             from ..memory import review
 
             judged = review.settled(project.dir)
             items = [item for item in items if review.Item("", item, "", "").key not in judged]
-        part.lines += [neutral.line("- [%s] %s%s" % (day, item, from_outside(value))) for item in items[:2]]
+        part.lines += [neutral.line("- [%s] %s%s" % (day, item, from_outside(value))) for item in items[:most]]
     return part
 
 
 def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
     """Past sessions, newest first; those of this branch and `folder` before the others."""
 
-    def place(text: str) -> tuple[str, str]:
-        # An entry ends with `(branch; folders)`.
-        return text.rpartition(" (")[2].rstrip(")").partition("; ")[::2] if text.endswith(")") else ("", "")
-
-    def distance(entry: tuple[str, str]) -> int:
-        branch, folders = place(entry[1])
+    def distance(entry: list[str]) -> int:
+        _, _, branch, folders = entry
         is_below = bool(folder) and any((each + "/").startswith(folder + "/") for each in folders.split(", "))
         return -int(branch == project.branch != "") - int(is_below)
 
     path = os.path.join(project.dir, settings.INDEX_FILE)
     part = Part("menu", "Past sessions", [], path, "%s list" % invocation.own_command())
     entries = [entry for entry in _menu_entries(path) if day_and_id(entry[0])[1] not in own_ids]
-    for name, text in sorted(entries, key=distance)[:20]:
-        (day, id), branch = day_and_id(name), place(text)[0]
-        done = text.rpartition(" (")[0] if text.endswith(")") else text
+    for name, done, branch, _ in sorted(entries, key=distance)[:20]:
+        day, id = day_and_id(name)
         where = " (on %s)" % branch if branch not in ("", project.branch) else ""
         part.add(neutral.line("- [%s] %s: %s%s" % (day, id, done, where)), id, "menu")
     return part
@@ -201,10 +197,9 @@ def profile(project: Project, name: str, problems: list[str]) -> Part:
     title = "Profile of /%s [%s]" % (name, page.day) if page.day else "/" + name
     part = _page_part("profile", title, page, settings.PROFILE_LINES, problems)
     covered = []
-    for file, text in _menu_entries(os.path.join(project.dir, settings.INDEX_FILE)):
-        skill, colon, rest = text.partition(": ")
+    for file, text, *_ in _menu_entries(os.path.join(project.dir, settings.INDEX_FILE)):
+        skill, colon, done = text.partition(": ")
         if colon and skill.startswith("/") and pages.skill_name(skill) == name:
-            done = rest.rpartition(" (")[0] if rest.endswith(")") else rest
             covered.append("%s %s" % (day_and_id(file)[0], done.partition(" [")[0]))
     shown = "; ".join(covered[: settings.SKILL_SESSIONS_SHOWN])
     part.lines += [neutral.line("Last sessions with /%s here: %s" % (name, shown))] if shown else []
@@ -237,12 +232,14 @@ def _shown(text: str) -> str:
     return cut(neutral.line(indent + passage(text.lstrip(" "), limit)), limit)
 
 
-def _menu_entries(path: str, size: int = 64 << 10) -> list[tuple[str, str]]:
-    """(episode's file name, text) of the newest entries of INDEX.md."""
+def _menu_entries(path: str, size: int = 64 << 10) -> list[list[str]]:
+    """[episode's file name, text, branch, folders] of the newest entries of INDEX.md, which end with the last two."""
     try:
         text = files.read_part(path, size).decode("utf-8", "replace")
     except OSError:
         return []
     head = "- `%s/" % settings.EPISODES_DIR
     lines = [line for line in text.split("\n", 110)[:-1] if line.startswith(head)][:100]
-    return [(name, rest) for name, _, rest in [line[len(head) :].partition("` - ") for line in lines]]
+    named = [line[len(head) :].partition("` - ")[::2] for line in lines]
+    parted = [(name, *(said[:-1].rpartition(" (")[::2] if said.endswith(")") else (said, ""))) for name, said in named]
+    return [[name, said, *place.partition("; ")[::2]] for name, said, place in parted]
