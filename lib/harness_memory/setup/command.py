@@ -141,7 +141,7 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
     what = _remembered(target.store) or "the memory in %s" % output.short(target.store)
     if args.dry_run:
         lines = ["Would remove %s" % path for path in target.removable()]
-        return _rehearse(target, target.without(wanted), [*lines, *["Would delete %s" % what] * bool(paths)])
+        return _rehearse(target, target.without(wanted)[0], [*lines, *["Would delete %s" % what] * bool(paths)])
     # A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`.
     for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.path)):
         for path in map(os.path.realpath, paths):
@@ -149,7 +149,7 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
                 raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
     if paths and not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
-    is_changed = target.without(wanted) != target.before
+    is_changed = target.without(wanted)[0] != target.before
     edited = target.uninstall(wanted, paths)
     lines = [("Removed from %s" if is_changed else "Nothing of ours in %s") % output.short(target.path)]
     lines += ["A skill with your changes stays: %s" % path for path in edited]

@@ -46,16 +46,14 @@ class Installation:
     def wanted(self, interpreter: str, guard: bool | None = None, status_line: bool = False) -> Entries:
         """Our entries; what is not asked for stays as it was."""
         auto = (files.load_json(os.path.join(self.store, settings.SYNC_DIR, "config.json"), {}) or {}).get("auto")
-        options = {"guard": self.record.get("guard") is not False if guard is None else guard, "auto": bool(auto)}
-        options.update(windows=os.name == "nt", status_line=status_line or bool(self.record.get("status_line")))
-        stores = list(dict.fromkeys([self.store, os.path.realpath(self.store)]))
+        has_guard = self.record.get("guard") is not False if guard is None else guard
+        options = {"windows": os.name == "nt", "guard": has_guard, "auto": bool(auto)}
+        options["status_line"] = status_line or bool(self.record.get("status_line"))
+        stores = [*dict.fromkeys((self.store, os.path.realpath(self.store)))]
         return settingsfile.entries(self.root, interpreter, stores, os.path.expanduser("~"), **options)
 
-    def without(self, wanted: Entries) -> bytes | None:
-        """The file without our entries, None for no file: the original, if nothing else was changed since."""
-        return self._without(wanted)[0]
-
-    def _without(self, wanted: Entries) -> tuple[bytes | None, Document]:
+    def without(self, wanted: Entries) -> tuple[bytes | None, Document]:
+        """The file without our entries, None for no file, and what it holds: the original, if nothing else changed."""
         rules = [*wanted.rules, *(self.record.get("rules") or ())]
         left = settingsfile.strip(self.document, self.root, rules)
         if left == self.document:
@@ -68,7 +66,7 @@ class Installation:
 
     def installed(self, wanted: Entries) -> bytes | None:
         """The settings file with our entries."""
-        merged = settingsfile.merge(self._without(wanted)[1] if self.is_ours else self.document, wanted)
+        merged = settingsfile.merge(self.without(wanted)[1] if self.is_ours else self.document, wanted)
         return self.before if merged == self.document else settingsfile.render(merged, self.before)
 
     def install(self, wanted: Entries, interpreter: str) -> list[str]:
@@ -95,7 +93,7 @@ class Installation:
 
     def uninstall(self, wanted: Entries, memory: list[str]) -> list[str]:
         """Remove the install and the paths `memory`; the paths of skills that the user has changed, which stay."""
-        after = self.without(wanted)
+        after, _ = self.without(wanted)
         if after != self.before:
             settingsfile.replace(self.path, self.before, after)
         files.remove(self.backup)
