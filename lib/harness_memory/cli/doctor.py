@@ -140,9 +140,7 @@ def rebuild(call: Call) -> int:
 def verify(call: Call) -> int:
     dirs, found = call.dirs, [*checks.check(call.root, call.dirs)]
     lines = ["%s: every file is valid." % (short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project"))]
-    if found:
-        lines = ["%s in %s" % (count(len(found), "finding"), short(call.root))]
-        lines += findings(found, os.path.realpath(call.root))
+    lines = findings(found, os.path.realpath(call.root)) if found else lines
     value = {"store": call.root, "projects": [*map(os.path.basename, dirs)]}
     return call.answer({**value, "findings": [each._asdict() for each in found]}, lines, min(len(found), 1))
 

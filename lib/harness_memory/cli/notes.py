@@ -213,9 +213,8 @@ def supersede(call: Call) -> int:
 
 def lint_notes(call: Call) -> int:
     found = lint.check(call.shelves, call.project.root, call.now)
-    rows = ["%s in %s" % (count(len(found), "finding"), short(call.root)), *findings(found, call.root)]
-    value = {"findings": [each._asdict() for each in found]}
-    return call.answer(value, rows if found else ["The notes are in order."], 1 if found else 0)
+    rows = findings(found, call.root) if found else ["The notes are in order."]
+    return call.answer({"findings": [each._asdict() for each in found]}, rows, 1 if found else 0)
 
 
 def compact(call: Call) -> int:

@@ -116,13 +116,14 @@ def _folded(text: str, edge: int) -> str:
     return wrapper.fill(text.lstrip())
 
 
-def findings(found: Iterable[Any], root: str) -> list[str]:
-    """What lint or verify found, as lines above their remedies, of many the first few."""
+def findings(found: Sequence[Any], root: str) -> list[str]:
+    """How much lint or verify found, and what, as lines above their remedies, of many the first few."""
     groups: dict[str, list[str]] = {}
     for each in found:
         place = os.path.relpath(each.file, root) + (":%d" % each.line if hasattr(each, "line") else "")
         groups.setdefault(each.remedy, []).append("  %s %s" % (place, line(each.what)))
-    return [row for remedy, group in groups.items() for row in ("", *some(group, 5, "  "), "  -> " + remedy)]
+    rows = [row for remedy, group in groups.items() for row in ("", *some(group, 5, "  "), "  -> " + remedy)]
+    return ["%s in %s" % (count(len(found), "finding"), short(root)), *rows]
 
 
 def some(lines: list[str], most: int, indent: str = "") -> list[str]:
