@@ -117,7 +117,7 @@ def closed(statements: list[Statement], commits: list[str], files: list[str], st
     names = [{*words_of(file.rpartition("/")[2].partition(".")[0])} for file in files]
     found = []
     for step in steps:  # or each of its parts; or a file that it names was changed, and a deed says half of the rest
-        core = step.partition(" — ")[0].partition(" because ")[0]  # without the reason it waits
+        core = step.replace("Unfinished: ", "").partition(" — ")[0].partition(" because ")[0]  # without its reason
         parts = core.replace("; ", ", and ").split(", and ")
         due = [part for part in parts if not _DUTY.isdisjoint(classes(words_of(part)))] or parts
         is_each = parts[1:] and all(is_covered(part, plain.values(), 1, _DUTY) for part in due)
