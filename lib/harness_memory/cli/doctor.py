@@ -11,13 +11,13 @@ import sys
 from typing import Iterator, NamedTuple
 
 from .. import __version__
-from ..base import clock, config, health, settings
+from ..base import clock, config, files, health, settings
 from ..memory import checks, threads, views
 from ..memory import sync as syncing
 from ..notes import shelf as notebook
 from ..recall import cache
 from ..session import episode, sessions
-from ..setup.settingsfile import GUARD_EVENT
+from ..setup.settingsfile import GUARD_EVENT, HOOKS
 from . import installs
 from .call import Call
 from .output import Fields, ago, count, findings, line, local, page, short, some, table
@@ -93,7 +93,8 @@ def _checks(call: Call) -> Iterator[Check]:
 
 def health_checks(call: Call) -> Iterator[Check]:
     """Are the hooks in, is the guard on, when did they run, how did the last sync end."""
-    every, runs = installs.find(call), installs.last_runs(call.root)
+    every, folder = installs.find(call), os.path.join(call.root, settings.LAST_RUN_DIR)
+    runs = {event: files.modified(os.path.join(folder, event)) for event, _ in HOOKS}
     for install in every:
         version, path = install.record.get("version"), short(install.path)
         how = "plugin" if install.is_plugin else count(len(install.hooks), "hook")

@@ -8,7 +8,7 @@ import sys
 from typing import Iterator, NamedTuple, Sequence
 
 from .. import __version__
-from ..base import files, invocation, settings
+from ..base import files, invocation
 from ..base.pinned import PIN
 from ..guard import policy
 from ..setup import installation, settingsfile
@@ -118,9 +118,3 @@ def guard(call: Call, installs: list[Install]) -> Guard:
     if hooks:
         return Guard("off: left out of %s (install.py --guard adds it)" % short(hooks[0][0].path))
     return Guard("off: no settings file here has its hook")
-
-
-def last_runs(root: str) -> dict[str, float]:
-    """When each hook last ran; 0.0 for never."""
-    folder = os.path.join(root, settings.LAST_RUN_DIR)
-    return {event: files.modified(os.path.join(folder, event)) for event, _ in settingsfile.HOOKS}
