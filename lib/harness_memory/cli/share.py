@@ -176,8 +176,7 @@ def init(call: Call) -> int:
 
 
 def sync_status(call: Call) -> int:
-    _configured(call)
-    value = syncing.configuration(call.root)
+    value = _configured(call).config
     value.update(remote=redact(value["remote"]), last=summary(call.root), auto="on" if value["auto"] else "off")
     return call.answer({key: value[key] for key in ("remote", "last", "auto", "exclude")})
 
@@ -201,12 +200,12 @@ def exclude(call: Call) -> int:
     call.prepare(with_project=False)
     left_out = {*syncing.configuration(call.root)["exclude"]}
     every = {*left_out, *map(os.path.basename, call.all_dirs)}
-    for word in call.projects:
-        name = one(word, every, lambda id: (id, id.rpartition("-")[0]), "project", "list --all-projects")
-        left_out = left_out - {name} if call.remove else left_out | {name}
-    if call.projects:
+    see = "list --all-projects"
+    named = {one(word, every, lambda id: (id, id.rpartition("-")[0]), "project", see) for word in call.projects}
+    left_out = left_out - named if call.remove else left_out | named
+    if named:
         syncing.configure(call.root, exclude=sorted(left_out))
-    note = "What the remote has of it already stays there." if call.projects and not call.remove else None
+    note = "What the remote has of it already stays there." if named and not call.remove else None
     return call.answer({"stays_here": sorted(left_out) or "nothing: every project is synced", "note": note})
 
 
