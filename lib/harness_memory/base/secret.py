@@ -146,9 +146,10 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&", ";")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _SPOKEN_STOPS if sign == ":" else _STOPS)
     is_value = before.endswith((".svg?", "=")) and before[-1] != sign  # `[type=pass]:`
-    if is_value or (sign == ">" and not text.startswith("</", last)):
+    is_verdict = sign == ":" and (name == "PASS" or name + text[start : start + 1] == "pass`")  # on a test
+    if is_value or is_verdict or (sign == ">" and not text.startswith("</", last)):
         return None
-    strict = is_env or is_query or (option and (is_glued or last - first >= 10))
+    strict = is_env or is_query or (option and (is_glued or (last - first >= 10 and not text[first:last].isalpha())))
     value = text[first : last + (not quoted and text[last : last + 1] == "(")]
     is_type = sign == ":" and (text[last : last + 1] == "<" or text[last : last + 2] in (";", ";\n"))
     is_count = text[end : end + 1] in _QUOTES or (sign == "=" and not is_glued and len(value) < 6)
@@ -160,8 +161,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
         return (first, last, kind) if (is_env or is_query) and is_long and not stands_in(value) else None
     if is_secret(value, quoted=quoted, strict=strict, kind=kind):
         return first, last, kind
-    is_call = value.endswith("(") or sign == ":" or text.startswith("[]byte(", first)
-    return _in_sentence(text, start, name, kind) if is_call and not quoted else None
+    return None if quoted else _in_sentence(text, start, name, kind)
 
 
 def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
@@ -204,13 +204,12 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     if piece.endswith(":") and rest[:1] == "\n" and " " not in below.strip():
         piece += "\n\n" + below
     piece = piece if piece.isascii() else "".join([c if c.isascii() else ":" for c in piece])  # `é` is such a sign
-    is_near, is_first, is_told, end = True, True, True, 0
+    is_near, is_told, end = True, True, 0
     call, opened, argument = piece.partition('("')
-    is_default = call.endswith(("env", ".get"))
     if opened and " " not in call and TABLES["telling"].isdisjoint(_words(call)):  # the argument of a call
         at, piece = at + len(call) + 1, '"' + argument
     piece = piece.replace('("', ' "')
-    if name.lower().endswith("pass") and not name.isupper() and "user" not in text[max(0, at - 40) : at].lower():
+    if name.lower().endswith("pass") and "_" not in name and "user" not in text[max(0, at - 40) : at].lower():
         return None  # a verb
     for word in piece.split(None, 7)[:7]:
         if word.partition(":")[0].lower() in TABLES["telling"] and ":" in word:  # the name of its own value
@@ -221,18 +220,16 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
             word = word[: word.find(word[0], 1) + 1]
             end = start + len(word)
         value = word.partition("&#")[0].strip(_AROUND)
-        is_called = word.strip(_AROUND[:3]).rstrip(",;:").endswith("(")
         is_short = len(value) < (10 if value.isalpha() else 0 if name.isascii() else 7)  # `OAuth2`
-        if not is_short and not is_called:
+        if not is_short:
             is_plain = is_near and (is_told or word[0] in _QUOTES) and word[0] != "("
             if _is_odd(value, kind, is_near=is_near, is_plain=is_plain):
                 first = at + start + len(word) - len(word.lstrip(_AROUND))
                 return first, first + len(value), kind
         if value and (word[-1] in ".;" or "=" in word):
             break
-        is_first = is_first and not value
-        is_told = is_first or word in TABLES["links"] or word[-1] in ":/"
-        is_near = is_told or is_default or not name.isascii()
+        is_told = not value or word in TABLES["links"] or word[-1] in ":/"
+        is_near = is_told or not name.isascii()
     return None
 
 
@@ -241,15 +238,16 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     top = value.partition("@")[2].rpartition(".")[2]
     if top.isalpha() or top.isdigit() or "=" in value.strip("="):  # an address, a setting
         return False
-    if len(value) < 6 or stands_in(value) or _is_code(value):
+    is_print = value.isupper() and not value.strip("0123456789ABCDEF") and len(value) in (16, 40)  # of a public key
+    if len(value) < 6 or is_print or stands_in(value) or _is_code(value):
         return False
     is_password, is_mixed = kind in ("password", "credential"), not value.islower() and not value.isupper()
-    if is_near and is_mixed:
+    if is_near and is_password and len(value) > 9 and is_mixed:
         is_signed = any(c in "!@$^&*?" for c in value[1:-1]) and _CODE_SIGNS.isdisjoint(value)
         if is_signed or _surprises(value) * 2 > len(value):
             return True
     is_mixture = _digits(value) > 0 and value.lower() != value.upper() and _CODE_SIGNS.isdisjoint(value)
-    if not is_mixture:
+    if not is_mixture or (kind in TABLES["weak"] and not is_password):
         return _is_random(value, 20)
     is_word = not is_mixed and (value.isupper() or 0 < value.count("-") < 3 or "_" in value)
     is_chosen = is_plain and is_password and not is_word
