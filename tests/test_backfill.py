@@ -59,12 +59,12 @@ def test_backfill_leaves_what_the_hooks_would_have_left(world: World) -> None:
     assert world.files() == files_before
 
 
-def test_an_edit_names_a_session_that_was_recorded_afterwards(world: World) -> None:
-    left(world, ASK, ANSWER, files=("totals.py",))
-    world.json("backfill")
+def test_sessions_recorded_afterwards_close_steps_and_are_named_at_an_edit(world: World) -> None:
+    left(world, ASK, ANSWER + "\n\nNext steps:\n- Let vouchers expire", files=("totals.py",), days=3)
+    left(world, "go on", "Vouchers expire after a year now.")
+    assert (world.json("backfill")["made"], world.json("open")) == (2, [])
     life = Life(world.home, world.repo)
     life.start()
-    life.prompt("hello there")
     call = {"file_path": str(world.repo / "totals.py"), "old_string": "a", "new_string": "b"}
     assert "last changed totals.py" in life.run("pre_tool_use", life.session.tool_call("Edit", call)).context
 

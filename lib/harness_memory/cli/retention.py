@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import itertools
 import os
 import time
 from typing import Union
@@ -92,8 +93,12 @@ def backfill(call: Call) -> int:
     sources += [each for path in call.dirs for each in work.kept(path, paths)]
     try:
         # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
-        for source in sorted(sources, key=lambda source: (source.started, source.modified)):
-            kinds[work.make(source)] += 1
+        every = sorted(sources, key=lambda source: (source.started, source.modified))
+        for _, group in itertools.groupby(every, lambda source: source.started // 3600):
+            of_hour = [*group]
+            kinds.update(map(work.make, of_hour))
+            for project_dir in work.made.intersection(source.project.dir for source in of_hour):
+                views.refresh(project_dir)  # so that later sessions close what these left
     finally:
         for project_dir in work.made:
             views.refresh(project_dir)
