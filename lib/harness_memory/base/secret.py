@@ -146,8 +146,8 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&", ";")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _SPOKEN_STOPS if sign == ":" else _STOPS)
     is_value = before.endswith((".svg?", "=")) and before[-1] != sign  # `[type=pass]:`
-    is_verdict = sign == ":" and (name == "PASS" or name + text[start : start + 1] == "pass`")  # on a test
-    if is_value or is_verdict or (sign == ">" and not text.startswith("</", last)):
+    is_test = sign == ":" and name.lower() == "pass" and (name.isupper() or before[-2:-1].isalnum())  # "Tests pass: …"
+    if is_value or is_test or (sign == ">" and not text.startswith("</", last)):
         return None
     strict = is_env or is_query or (option and (is_glued or (last - first >= 10 and not text[first:last].isalpha())))
     value = text[first : last + (not quoted and text[last : last + 1] == "(")]
@@ -317,6 +317,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     if len(value) > _CODE_MAX_CHARS:
         return not quoted or " " not in value[:_CODE_MAX_CHARS]
     is_path = value.lstrip("~.")[:1] in ("/", "\\") and not _is_random(value, 32)
+    is_path = is_path or ("/" in value and "".join(value.split("/")).replace(".", "").isalpha())
     if is_path or value[1:3] in (":\\", ":/") or stands_in(value):
         return False
     if value.isdigit():
