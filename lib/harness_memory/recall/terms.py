@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from ..base import jsontext
+from ..base.text import foreign
 from ..base.typing import Any, Iterable
 
 TABLES_FILE = __file__[: -len(".py")] + ".json"
@@ -20,22 +21,22 @@ PATHS_MAX = 64  # of a document, and of a query
 _JOINERS = "_./-"
 _PATH_MARK, _STEM_MARK = "=", "~"  # no term of a text starts with them
 _NAMES_MAX = 64  # looked for in one text
-_COMMON_WEIGHT = 0.3
-_IDENTIFIER_WEIGHT = 0.6  # of a word that a file may be named after
+_COMMON_WEIGHT, _IDENTIFIER_WEIGHT = 0.3, 0.6  # of a word that a file may be named after
 _WHOLE_MAX_CHARS = 64
 _ASCII = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in _JOINERS}
 _ASCII.update({ord("\\"): "/", ord("'"): ""})
+_PLAIN = {**_ASCII, **dict.fromkeys(map(ord, "…—–“”‘«»•·→←↔×✓✔✅❌│─"), " "), ord("’"): ""}  # and frequent signs
 _stems: dict[str, str] = {}
 
 
 def terms(text: str) -> list[str]:
     """Terms in their order, with repetitions."""
     result: list[str] = []
-    if not text.isascii():
-        from . import scripts
+    if not _PLAIN.keys() >= {*map(ord, foreign(text))}:
+        from . import scripts  # which loads a large library
 
         text = scripts.plain(text)
-    for chunk in text.translate(_ASCII).split():
+    for chunk in text.translate(_PLAIN).split():
         if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower() or chunk.isupper()):
             _add_word(result, chunk.lower())
         else:
