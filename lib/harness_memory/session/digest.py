@@ -230,9 +230,9 @@ def _title(title: str) -> set[str]:
         is_infinitive = words[:1] != ["how"] and any(a == "to" and "do" in CLASS.get(b, ()) for a, b in pairs)
         is_planned = is_infinitive or ("me" in found and not found.isdisjoint(("may", "do")))  # "What I would do next"
         tail = words[-3:] if words[-1:] in (["to"], ["be"]) else words[-1:]
-        named = classes(tail if is_lead else words)  # "The fix would be:", "Changes needed"
-        is_needed = "must" in named or (is_lead and "may" in named and words[0] not in ("this", "it", "that"))
-        is_needed = is_needed and found.isdisjoint(("yet", "leaning"))
+        named = classes(tail) if is_lead else classes(words, title)  # "The fix would be:", "Changes needed"
+        is_wished = "may" in named and words[0] not in ("this", "it", "that") if is_lead else "proposed" in named
+        is_needed = ("must" in named or is_wished) and found.isdisjoint(("yet", "leaning"))
         found.update(["planned"] * is_planned, ["needed"] * is_needed)
     clause = title.replace(" — ", ", ").rpartition(", ")[2]  # what announces the list
     named = classes(words_of(clause), clause)
@@ -261,7 +261,7 @@ def _worded(text: str, words: list[str], about: set[str]) -> set[str]:
     size = len(text) * (2 if "\u3040" <= text[len(text) // 2 :][:1] <= "\ud7a3" else 1)
     is_deed = "done" in early or (first[-2:] == "ed" and len(first) > 4)
     state = words_of(text.rpartition("| ")[2])[:4] if " | " in text else []  # how a row says it stands
-    found.update(["ended pending"] * bool({"pending", "status"} & classes(state)))
+    found.update(["ended pending"] * bool({"pending", "status"} & classes(state, text[-20:])))
     is_bare = "you" in found and all(not _BARE.isdisjoint(CLASS.get(word, ())) for word in words)
     found.update(["bare"] * is_bare, ["done early"] * (is_deed and "first do" not in found and "not" not in early))
     found.update(["about %d" % (3 if share >= 0.67 else 2 if share >= 0.34 else bool(share))] * (len(about) > 1))
