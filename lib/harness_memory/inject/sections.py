@@ -161,12 +161,12 @@ def decisions(project: Project, own_ids: set[str], elsewhere: str = "", *, is_as
 
 
 def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
-    """Past sessions, newest first; those of this branch and `folder` before the others."""
+    """Past sessions, newest first; those of this branch or `folder`, or that changed files, before the others."""
 
     def distance(entry: list[str]) -> int:
         _, _, branch, folders = entry
         is_below = bool(folder) and any((each + "/").startswith(folder + "/") for each in folders.split(", "))
-        return -int(branch == project.branch != "") - int(is_below)
+        return -int(branch == project.branch != "") - int(is_below) - int(" [" in entry[1])
 
     path = os.path.join(project.dir, settings.INDEX_FILE)
     part = Part("menu", "Past sessions", [], path, "%s list" % invocation.own_command())
