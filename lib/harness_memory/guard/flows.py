@@ -39,7 +39,7 @@ def _orders(call: Call, text: str, *, is_local: bool) -> Found:
     """Orders to a service: as a method, as a line for its socket, in a query; and the one that gives out secrets."""
     if holds(text, "metadata-hosts"):
         yield "exfil.metadata", call.line()
-    is_delete = (call.given.value("M") or "".join(call.given.operands[:1])).upper() == "DELETE"
+    is_delete = "DELETE" in map(str.upper, call.given.of("M") + call.given.operands[:1])
     lines = call.stdin.split("\n") if call.program in WORDS["talkers"] and isinstance(call.stdin, str) else []
     orders = [line.partition(" ")[0] for line in lines] + ([text] if "mutation" in text else [])
     is_order = any(programs.is_destroying(each, WORDS["severe"] + WORDS["socket-verbs"]) for each in orders)
