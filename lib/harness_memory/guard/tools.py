@@ -129,7 +129,8 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         access = paths.READ if tool in _READS else paths.WRITE
         yield from ((access, word) for key in _PATH_KEYS for word in _texts(given.get(key)))
     elif tool == "Grep":
-        yield from ((paths.READ, word) for word in _texts(given.get("path")))
+        # A search of the client's folder reads the store in it.
+        yield from ((paths.READ, word + below) for word in _texts(given.get("path")) for below in ("", "/memory"))
         folder = str(given.get("path") or "").rstrip("/")
         glob = str(given.get("glob") or "").replace("{", OPEN).replace(",", COMMA).replace("}", CLOSE)
         for each in [each for each in unbraced(glob) if each and each[:1] != "!"]:
