@@ -110,7 +110,8 @@ def _run(family: str, head: Row, argv: list[str]) -> int:
     call, unknown = parser.parse_known_args(argv, import_module(".call", __name__).Call())
     if unknown:
         hint = ". A command is one argument, in quotes: %s" % shlex.quote(" ".join(argv)) if family == "guard" else ""
-        parser.error(output.line("unrecognized arguments: %s%s" % (" ".join(unknown), hint)))
+        chosen = subparsers.choices[call.action] if actions else parser  # whose usage names the options there are
+        chosen.error(output.line("unrecognized arguments: %s%s" % (" ".join(unknown), hint)))
     module, _, function = call.run.partition(".")
     return int(getattr(import_module("." + module, __name__), function)(call))
 
