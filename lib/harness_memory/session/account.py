@@ -140,7 +140,7 @@ def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
 
 def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]:
     """Folders, languages and names that come up again and again; none where nothing does."""
-    folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0] != "."]
+    folders = [part for file in files for part in file.split("/")[:-1] if len(part) > 2 and part[0].isalnum()]
     folders += [TABLES["languages"].get(file.rpartition(".")[2].lower(), "") for file in files]
     places = [name for name in folders if name and name not in TABLES["folders"]]
     spans = [span for each in statements for span in dict.fromkeys(each.text.split("`")[1::2])]
