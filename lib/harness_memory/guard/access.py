@@ -96,7 +96,7 @@ def _guess(case: Case, word: str, call: Call, *, is_sent: bool) -> Found:
     if set("'\"()<>|;`{}$\n") & set(word) or (" " in word and not is_base):
         return
     is_unknown = call.row is None or is_base
-    is_written = not call.where and (call.row is None or "clone" in call.args)
+    is_written = not call.where and (call.row is None or "clone" in call.args[:9])
     for piece in [word, *word.replace("@", "=").split("=")[1:]]:
         if "/" not in piece and piece[:1] not in (".", TILDE):
             continue
