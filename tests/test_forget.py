@@ -153,7 +153,7 @@ def test_a_note_that_is_named_after_the_text_goes_whole(world: World) -> None:
 
 @pytest.mark.parametrize(("text", "written"), support.rows("text/spellings.jsonl"))
 def test_text_goes_in_every_spelling_from_every_place(world: World, text: str, written: str) -> None:
-    full_memory.fill(world.home, world.repo, lambda place: "Work on %s" % (place if "file" in place else written))
+    full_memory.fill(world.home, world.repo, lambda place: place if "file" in place else "%s %s" % (written, place))
     assert len(holding(world, "zanzibar")) > 20
     assert world.json("forget", "--text", text, "--yes")["left"] == []
     assert world.json("restore", "--all")["restored"]
