@@ -118,10 +118,9 @@ def _without_more(env: Environment, verdict: list[bytes], error: BaseException) 
 
 def _stamp(root: str) -> None:
     """Leave the sign by which `doctor` sees that the hook runs."""
-    folder = root + "/" + settings.HEALTH_DIR
     path = "/".join((root, settings.LAST_RUN_DIR, "PreToolUse"))
     try:
-        places = [system.lstat(each) for each in (folder, path.rpartition("/")[0], path)]
+        places = [system.lstat(each) for each in (root + "/" + settings.HEALTH_DIR, path.rpartition("/")[0], path)]
         kinds = [each.st_mode & 0o170000 for each in places]  # of `st_mode`, without the `stat` module
         is_linked = kinds != [0o040000, 0o040000, 0o100000] or places[2].st_nlink != 1
         if not is_linked and (system.__name__ == "nt" or {each.st_uid for each in places} == {system.geteuid()}):

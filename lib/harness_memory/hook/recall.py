@@ -50,7 +50,7 @@ class Entry:
             is_answer = self.texts[at - 1].endswith(self.asks) and not self.texts[at].endswith(self.asks)
             mark = " … " if at != before + 1 else " → " if is_answer else " " if text[-1] in ".!?:…。" else ". "
             text, before = text + ("" if text[-2:] == "] " else mark) + cut(self.texts[at], _QUOTE_CHARS), at
-        return neutral.line(text)
+        return neutral.one_line_of(text)
 
 
 def handle(run: Run) -> dict[str, Any] | None:
@@ -99,11 +99,13 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
     command = command_line("restore" if entries[0].record.kind == ARCHIVED else "show", entries[0].name)
     room -= sum([units(line) + 1 for line in (command, *below)])
     ranked = [(worth + entry.item.score / 2, -n, at) for n, entry in enumerate(entries) for worth, at in entry.places]
-    told = [entry.line() for entry in entries]
+    told = [neutral.line(entry.line()) for entry in entries]
     for _, n, at in sorted(ranked, reverse=True)[:_TRIED]:
         before, entry = told[-n], entries[-n]
         entry.chosen.append(at)
         told[-n] = entry.line()
+        if sum(map(units, told)) + len(told) <= room:  # what is marked as quoted is longer, and takes time to find
+            told[-n] = neutral.line(told[-n])
         if sum(map(units, told)) + len(told) > room:
             told[-n] = before
             entry.chosen.pop()
