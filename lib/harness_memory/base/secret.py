@@ -311,6 +311,8 @@ def stands_in(value: str) -> bool:
 def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     """Whether the value assigned to a secret's name is one; `strict` marks environment, option and query."""
     chosen = kind in ("password", "secret")  # by a person: it may be an ordinary word, which tokens never are
+    head, *rest = value.split("\\u")  # letters beyond ASCII as JSON writes them
+    value = "".join([head, *("é" + part[4:] if part[:3] > "007" else "&" + part[4:] for part in rest)])
     foreign = sum(c > "\x7f" for c in value[:_CODE_MAX_CHARS])
     if foreign * 2 > len(value) or (foreign and len(value.split()) > 1):
         return False  # a word or a sentence in some language
