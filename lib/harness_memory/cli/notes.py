@@ -138,9 +138,12 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[Fields, lis
     problems = ["line %d: %s" % each for each in made.problems] or ["it states no fact"] * (not made.facts)
     if problems:
         raise Refusal(problems[0] + "; nothing was written")
-    about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
+    former, size = shelf.note(made.slug), settings.NOTE_DESCRIPTION_CHARS
+    said, before = ({brief(fact.text, size) for fact in note.facts} for note in (made, former or made))
+    if made.fields.get("description") in before - said:  # a fact that is gone, which the index would still show
+        del made.fields["description"]
+    about = brief(made.description, size) or cut(made.name, settings.NOTE_NAME_CHARS)
     made.fields.update(name=made.name, description=about, type=made.type)
-    former = shelf.note(made.slug)
     is_same = former and all(former.fields.get(key) == made.fields.get(key) for key in _RULE)
     if is_in_session() and not is_same and made.patterns("after") and made.patterns("require"):
         made.fields["enforce"] = settings.ENFORCE[0]  # a step that the model asks for does not block its session
