@@ -123,7 +123,8 @@ def test_a_refused_edit_keeps_the_old_version_and_names_the_draft(world: World, 
 
 
 def test_edit_without_a_working_editor_changes_nothing(world: World, tmp_path: Path) -> None:
-    for command in (None, "/nowhere/editor", "false"):
-        assert world.memory("edit", "briefing", env={"EDITOR": command, "VISUAL": None}).code == 2
+    for command, said in ((None, "no editor"), ("/nowhere/editor", "cannot use"), ("false", "ended with")):
+        done = world.memory("edit", "briefing", env={"EDITOR": command, "VISUAL": None})
+        assert (done.code, said in done.stderr) == (2, True)
     assert world.memory("edit", "nothing", **editor(tmp_path, "pass")).code == 2
     assert not list(world.root.glob("*/briefing.md"))

@@ -47,14 +47,18 @@ def edit_text(name: str, before: str, write: Callable[[str], object]) -> int:
     sys.stdout.flush()
     try:
         words = [word.strip('"') for word in shlex.split(command, posix=os.name != "nt")]
-        subprocess.run([*words, draft], check=True)
+        if code := subprocess.run([*words, draft], check=False).returncode:
+            raise Refusal("the editor %s ended with exit code %d" % (words[0], code))
         data = files.read(draft) or b""
         if data.strip() in (b"", before.strip().encode("utf-8")):
             print("Nothing changed.")
         else:
             write(_checked(data))
-    except (Refusal, OSError, ValueError, subprocess.CalledProcessError) as error:
-        raise Refusal("%s. The old version stays; your text is kept: %s" % (error, short(draft))) from None
+    except (Refusal, OSError, ValueError) as error:
+        what = (
+            "cannot use %s: %s" % (error.filename or command, error.strerror) if isinstance(error, OSError) else error
+        )
+        raise Refusal("%s. The old version stays; your text is kept: %s" % (what, short(draft))) from None
     shutil.rmtree(os.path.dirname(draft))
     return 0
 
