@@ -82,11 +82,14 @@ def _leaks(case: Case, call: Call, text: str) -> Found:
 
 
 def copies(case: Case, call: Call) -> Found:
-    """The whole project, the home or a main folder of it, copied to another machine."""
+    """Files laid into another machine's system; the whole project, the home or a main folder of it copied there."""
     if call.program == "ssh" and any(each.program in WORDS["packers"] for each in call.sources()):
         yield "exfil.tree", call.line()
     words, has_host = call.given.operands, call.program in ("scp", "rsync")
     remote = [at for at, word in enumerate(words) if "://" in word or (has_host and ":" in word[2:])]
+    place = words[-1].partition(":")[2] if has_host and remote else ""
+    if place == "/" or (place[:1] == "/" and case.rule(place, call, paths.WRITE).startswith("path.system")):
+        yield "path.system", words[-1]
     for word in words[: max(remote, default=0)]:
         if ":" not in word and case.worth(word, call) in ("delete.project", "delete.home", "delete.system"):
             yield "exfil.tree", call.line()
