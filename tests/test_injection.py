@@ -368,8 +368,9 @@ def test_what_comes_of_a_session_names_text_from_outside(life: Life, tools: list
     value.update({"decisions": ["Carts are emptied at night"], **({"taint": tools} if tools else {})})
     path.write_text(json.dumps(value), "utf-8")
     later = life.another()
-    recalled = later.prompt("what is the zorp limit of the carts?").context
+    later.prompt("go on")
     told = life.run("pre_tool_use", later.session.tool_call("Edit", {"file_path": str(life.cwd / "cart.py")})).context
+    recalled = later.prompt("what is the zorp limit of the carts?").context
     given = [line for line in later.start().context.splitlines() if "emptied at night" in line]
     for text, what in ((recalled, "12"), (told, "last changed"), ("".join(given), "at night")):
         assert (what in text, text.count("with text from WebFetch")) == (True, int(bool(tools))), text

@@ -183,10 +183,9 @@ def test_the_receipt_says_what_was_recalled_and_used(shop: Life) -> None:
 
 def test_a_question_for_all_decisions_brings_the_latest_once(few: Life) -> None:
     past(few, "Where do we keep the queue?", "We decided on Redis for the queue because jobs expire there.", "queue.py")
-    Life(few.home, few.cwd, pid=few.pid).stop("Done.")  # renews the list of sessions
-    second = Life(few.home, few.cwd, pid=few.pid)
-    assert "We decided on Redis" in second.prompt("What did we decide so far?").context
-    assert second.prompt("Which decisions did we make in this project?").stdout == ""
+    few.stop("Done.")  # renews the list of sessions
+    assert "We decided on Redis" in few.prompt("What did we decide so far?").context
+    assert few.prompt("Which decisions did we make in this project?").stdout == ""
 
 
 def test_a_step_that_was_done_since_is_not_quoted(life: Life) -> None:

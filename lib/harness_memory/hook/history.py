@@ -31,16 +31,17 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
     own, ends = frozenset((session.id, *injected.own)), time.monotonic() + 0.3
     source = cache.open_source(run.store_root, run.project_dir, run.now, ends, own=own, checkout=run.root)
     if event.path:
-        numbers = sorted(source.postings(path_term(relative_path(event.path, run.roots))), key=source.times.__getitem__)
+        scores = dict.fromkeys(source.postings(path_term(relative_path(event.path, run.roots))), 0.0)  # newest first
     else:
-        numbers = ranking.best(source, ranking.score(source, ranking.Query(event.command), run.now), 8)[::-1]
-    for record in [source.record(number) for number in reversed(numbers)]:
+        scores = ranking.score(source, ranking.Query(event.command), run.now)
+    for record in map(source.record, ranking.best(source, scores, 8)):
         name = day_and_id(record.id)[1] if record.kind == SESSION else ""
         value = episode.load(run.project_dir, record.id) if name and name not in own else None
-        fixes = value["commands_failed_then_fixed"] if value else ()
+        fixes = (value or {}).get("commands_failed_then_fixed", ())
         forms = [fix["fixed"] for fix in fixes if "$ " + " ".join(fix["failed"].split()) == about]
         said = "this command failed before; `%s` worked%s" % (forms[-1], from_outside(value)) if value and forms else ""
-        history = _of_file(event.path, value) if value and event.path else said
+        is_told = record.id + "#-1" in injected.recalled  # with a prompt
+        history = _of_file(event.path, value) if value and event.path and not is_told else said
         if history:
             part = Part("recall", "", [])
             part.add(neutral.line("- [%s %s] %s" % (record.day, name, history)), record.id, record.kind, record.files)
@@ -55,10 +56,9 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
 def _of_file(path: str, value: dict[str, Any]) -> str:
     """The session that changed it, with its decision about it, else what Claude said of it last; not of other files."""
     name = os.path.basename(path.replace("\\", "/"))
-    stem = name.partition(".")[0]
 
     def names_it(text: str) -> bool:
-        return name in text or stem in text.replace("`", " ").split()
+        return name in text or name.partition(".")[0] in text.replace("`", " ").split()
 
     units = [each["text"] for each in value.get("passages") or () if each["by"] == "claude"] or [value["what_was_done"]]
     texts = [

@@ -43,20 +43,21 @@ class Entry:
 
     def line(self) -> str:
         """The passages in their order, with a mark where something is left out, and between an ask and its answer."""
-        told, outcome = "\n".join([self.texts[at] for at in self.chosen]), self.lead.partition(": ")[2] or self.lead
-        is_told = told and (not self.is_work or any(each[: _LEAD_CHARS // 2] in told for each in (self.lead, outcome)))
+        told, lead = "\n".join([self.texts[at] for at in self.chosen]).lower(), self.lead.lower()
+        heads = [each[: _LEAD_CHARS // 2] for each in (lead, lead.partition(": ")[2] or lead)]
+        is_told = told and (not self.is_work or any(each in told for each in heads))
         text, before = self.head + ("" if is_told else self.lead), -2
         for at in sorted(self.chosen):
             is_answer = self.texts[at - 1].endswith(self.asks) and not self.texts[at].endswith(self.asks)
             mark = " … " if at != before + 1 else " → " if is_answer else " " if text[-1] in ".!?:…。" else ". "
             text, before = text + ("" if text[-2:] == "] " else mark) + cut(self.texts[at], _QUOTE_CHARS), at
-        return neutral.one_line_of(text)
+        return text
 
 
 def handle(run: Run) -> dict[str, Any] | None:
     with run as session:
-        is_interrupt = run.event.payload.get("is_interrupt") is True
-        return None if session.is_new or is_interrupt else begin(run, session, Capture())
+        is_unasked = session.is_new or run.event.payload.get("is_interrupt") is True
+        return None if is_unasked else begin(run, session, Capture())
 
 
 def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
@@ -73,7 +74,6 @@ def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
         part = sections.decisions(run.project, {session.id, *injected.own}, is_asked=True)
         part.lines = part.lines[:12]
         injected.keep_news([part])
-        injected.offer([part])
         return run.hand_over(session, injected, [part], "decisions")
     try:
         entries, near = _search(run, session, state, injected, most)
@@ -99,16 +99,14 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
     command = command_line("restore" if entries[0].record.kind == ARCHIVED else "show", entries[0].name)
     room -= sum([units(line) + 1 for line in (command, *below)])
     ranked = [(worth + entry.item.score / 2, -n, at) for n, entry in enumerate(entries) for worth, at in entry.places]
-    told = [neutral.line(entry.line()) for entry in entries]
+    taken: list[Entry] = []
     for _, n, at in sorted(ranked, reverse=True)[:_TRIED]:
-        before, entry = told[-n], entries[-n]
-        entry.chosen.append(at)
-        told[-n] = entry.line()
-        if sum(map(units, told)) + len(told) <= room:  # what is marked as quoted is longer, and takes time to find
-            told[-n] = neutral.line(told[-n])
-        if sum(map(units, told)) + len(told) > room:
-            told[-n] = before
-            entry.chosen.pop()
+        taken.append(entries[-n])
+        entries[-n].chosen.append(at)
+        if sum([units(entry.line()) + 1 for entry in entries]) > room:
+            taken.pop().chosen.pop()
+    while sum(map(units, told := [neutral.line(entry.line()) for entry in entries])) + len(entries) > room and taken:
+        taken.pop().chosen.pop()  # what is marked as quoted is longer
     for entry, line, files_line in zip(entries, told, below):
         part.add(line, entry.record.id, entry.record.kind, entry.record.files)
         part.lines += filter(None, [files_line])

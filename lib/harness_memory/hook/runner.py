@@ -114,7 +114,8 @@ class Run(Context):
         """Reply with the parts, on the receipt of the session; the caller holds its lock."""
         from ..inject.injection import compose
 
-        injection = compose(parts, 4000, self.project.name, injected.nonce)
+        injection = compose(parts, 4000, self.project.name, injected)
+        injected.offer(parts)
         if injection.text:
             injected.record(session.dir, injection, self.event.name, why, self.now)
         return self.reply(injection.text)

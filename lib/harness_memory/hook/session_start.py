@@ -129,7 +129,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
         injected.save(session.dir)
         return ""
     room = settings.INJECTION_MAX_UNITS if cap == config.DEFAULTS["injection_units"] else 0
-    injection = compose(parts, min(cap, settings.INJECTION_MAX_UNITS), project.name, injected.nonce, room)
+    injection = compose(parts, min(cap, settings.INJECTION_MAX_UNITS), project.name, injected, room)
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text

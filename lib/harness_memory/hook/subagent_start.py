@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base.typing import Any
 from ..inject import sections
-from ..inject.injection import compose, load_receipt
+from ..inject.injection import Receipt, compose, load_receipt
 from .runner import Run
 
 
@@ -15,7 +15,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         return None
     with run as session:
         injected = load_receipt(session.dir)
-        injection = compose(parts, 1600, run.project.name, injected.nonce)  # about 400 tokens
+        injection = compose(parts, 1600, run.project.name, Receipt({"nonce": injected.nonce}))  # about 400 tokens
         if not session.is_new:
             why = "subagent " + run.event.label("agent_type")
             injected.record(session.dir, injection, run.event.name, why, run.now)

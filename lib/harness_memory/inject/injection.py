@@ -95,11 +95,11 @@ def tags(nonce: str, project: str) -> tuple[str, str]:
     return '<harness-memory-%s project="%s">\n' % (nonce, project), "</harness-memory-%s>" % nonce
 
 
-def compose(parts: list[Part], cap: int, project: str, nonce: str, most: int = 0) -> Injection:
+def compose(parts: list[Part], cap: int, project: str, receipt: Receipt, most: int = 0) -> Injection:
     """`cap` bounds the whole text, frame included; for the sake of a whole briefing, `most` does."""
     parts = [part for part in parts if part.lines]
-    head, tail = tags(nonce, project)
-    head += _PREAMBLE
+    head, tail = tags(receipt.nonce, project)
+    head += "" if receipt.seen or receipt.recalled else _PREAMBLE  # once is enough
     frame = units(head + tail)
     needs = [units(part.text(len(part.lines))) for part in parts]
     whole = sum(need for part, need in zip(parts, needs) if part.is_whole)

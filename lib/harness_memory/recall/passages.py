@@ -110,7 +110,7 @@ def pick(
     for item in picked:
         own = {*source.record(item.number).files}
         item.files, near = [path for path in near if path in own], [path for path in near if path not in own]
-    near = [path for path in near if not query.weights.keys().isdisjoint(terms(path))]
+    near = [path for path in near if not query.weights.keys().isdisjoint(terms(path.rpartition(".")[0]))]
     return picked, near[:_NEAR_SHOWN]
 
 
