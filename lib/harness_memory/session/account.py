@@ -47,7 +47,7 @@ def headline(statements: list[Statement], files: list[str]) -> str:
     if best.by == "c" and named < 2 and (named * 6 < len(about) or not named):
         asks.sort(key=lambda each: -each.turn)
         names = [*(each.text for each in asks), *(file.rpartition("/")[2] for file in files[-1:])]
-        names = [*filter(_subjects, names), *[name for name in names if stems(words_of(name))], ""]
+        names = [*filter(_subjects, names), *names, ""]
         ask = names[0].rstrip(" .:?!")
         parts = [cut(ask, settings.SUMMARY_LINE_CHARS // 3), line if stems(words_of(line)) else ""]
         line = ": ".join([part for part in parts if part]) or line

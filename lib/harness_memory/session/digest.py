@@ -221,22 +221,20 @@ def _title(title: str) -> set[str]:
     """What a heading, or the line above a list, says of what stands below; a long one only if that is to be done."""
     words = words_of(title)[:12]
     if title[-1:] in "?？" or not words:
-        return {"done"} if not units.TICKS.isdisjoint(title) else set()
+        return set()
     pairs, is_lead = [*zip(words, words[1:])], title[-1:] in ":："
     found = classes([*words, *map("_".join, pairs)], title)  # "to do"
     found.update(["done"] * (not units.TICKS.isdisjoint(title)))
-    is_told = "stop" in CLASS.get(words[-1] if words else "", ()) or not found.isdisjoint(_TOLD)  # "The plan is:"
+    is_told = "stop" in CLASS.get(words[-1], ()) or not found.isdisjoint(_TOLD)  # "The plan is:"
     if "done" not in found and "usage" not in found and {"let", "because"}.isdisjoint((*words[:1], *words[-1:])):
-        is_infinitive = words[:1] != ["how"] and any(a == "to" and "do" in CLASS.get(b, ()) for a, b in pairs)
+        is_infinitive = any(a == "to" and "do" in CLASS.get(b, ()) for a, b in pairs)
         is_planned = is_infinitive or ("me" in found and not found.isdisjoint(("may", "do")))  # "What I would do next"
         tail = words[-3:] if words[-1] in ("to", "be", "que", "zu", "de", "à") else words[-1:]
         named = classes(tail) if is_lead else classes(words, title)  # "The fix would be:", "Changes needed"
         is_wished = "may" in named and words[0] not in ("this", "it", "that") if is_lead else "proposed" in named
         is_needed = ("must" in named or is_wished) and found.isdisjoint(("yet", "leaning"))
         found.update(["planned"] * is_planned, ["needed"] * is_needed)
-    clause = title.replace(" — ", ", ").rpartition(", ")[2]  # what announces the list
-    named = classes(words_of(clause), clause)
-    found.update(["due"] * ("agenda" in named and not is_told and "done" not in named))
+    found.update(["due"] * ("agenda" in found and not is_told and "done" not in found))
     if len(words) > 9 or len(title) >= 60:
         is_later = not is_lead and "later" in classes(words[:2])  # "Still outstanding from the first run"
         return found & {"due", "planned", "needed" if is_lead else "later" if is_later else ""}
