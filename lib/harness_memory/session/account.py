@@ -112,8 +112,9 @@ def closed(statements: list[Statement], commits: list[str], files: list[str], st
     done = [each for each in statements if each.by == "c" and not {"s", "w"}.isdisjoint(each.kinds)]
     turns, deeds = {each.turn for each in done}, {*commits, *(each.text for each in done if "l" not in each.kinds)}
     said = [*commits, *(each.text for each in statements if each.turn in turns and "l" not in each.kinds)]
-    others = {text: stems(words_of(text)) for text in said}
-    plain = {text: others[text] for text in others if "not" not in classes(words_of(text))}
+    signs = {text: classes(words_of(text)) for text in said}
+    others = {text: stems(words_of(text)) for text in said if "yet" not in signs[text]}  # "is still missing"
+    plain = {text: others[text] for text in others if "not" not in signs[text]}
     names = [{*words_of(file.rpartition("/")[2].partition(".")[0])} for file in files]
     found = []
     for step in steps:  # or each of its parts; or a file that it names was changed, and a deed says half of the rest
