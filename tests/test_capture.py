@@ -29,11 +29,11 @@ def paper(tmp_path: Path) -> support.Transcript:
 def absorbed(paper: support.Transcript, state: capture.Capture | None = None, chunks: int = 10**6) -> capture.Capture:
     state = state or capture.Capture()
     has_time = iter([True] * chunks + [False])
-    reading = transcript.Reading(str(paper.path), state.cursor)
+    reading = transcript.Reading(str(paper.path), state.places.get(""))
     if reading.is_restart:
-        state.restart()
+        transcript.restart(state)
     transcript.absorb(state, reading.entries(lambda: next(has_time)), (ROOT,))
-    state.cursor = reading.place
+    state.places[""] = reading.place
     reading.file.close()
     return state
 
@@ -48,7 +48,7 @@ def test_turn_with_tools_and_noise_leaves_ask_answer_files(paper: support.Transc
         "I added greet().",
         ["greet.py", "src/b.py"],
     )
-    assert state.tools == {"Read": 1, "Write": 1, "Edit": 1}
+    assert state.calls == 3
     assert (state.model, state.branch, state.turn) == (support.MODEL, "main", "answered")
 
 
@@ -192,7 +192,7 @@ def test_line_beyond_the_limit_is_skipped(paper: support.Transcript, monkeypatch
     paper.prompt("one").write(ROOT + "/big.py", "y" * 300_000).write(ROOT + "/small.py").text("One done.")
     state = absorbed(paper)
     assert (state.files, state.answer) == (["small.py"], "One done.")
-    assert state.cursor[0] == paper.path.stat().st_size
+    assert state.places[""][0] == paper.path.stat().st_size
 
 
 def test_reading_that_runs_out_of_time_goes_on_next_time(
@@ -202,7 +202,7 @@ def test_reading_that_runs_out_of_time_goes_on_next_time(
     for number in range(100):
         paper.turn("ask %d" % number, "ok", files=[ROOT + "/%d.py" % number])
     state = absorbed(paper, chunks=1)
-    assert 0 < state.cursor[0] < paper.path.stat().st_size
+    assert 0 < state.places[""][0] < paper.path.stat().st_size
     assert absorbed(paper, state).files == ["%d.py" % number for number in range(100)]
 
 

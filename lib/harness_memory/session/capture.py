@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 ASKED, WORKING, ANSWERED, INTERRUPTED, FAILED = "asked", "working", "answered", "interrupted", "failed"
 
 _KINDS: dict[str, Any] = {  # what a field of that type holds, see `shape`
-    "float": "number", "int": "count", "str": "text", "Any": "any",
+    "float": "number", "int": "count", "str": "text",
     "list[str]": ["text"], "list[Any]": ["any"],
     "list[list[str]]": [("text", "text")], "list[list[Any]]": [("count", "text", "text")],
-    "dict[str, str]": {"*": "text"}, "dict[str, int]": {"*": "count"}, "dict[str, Any]": {"*": "any"},
+    "dict[str, str]": {"*": "text"}, "dict[str, Any]": {"*": "any"},
     "dict[str, list[str]]": {"*": ("text", "text")}, "dict[str, list[Any]]": {"*": ("text", "any")},
     "dict[str, dict[str, Any]]": {"*": {"*": "any"}},
 }  # fmt: skip
-_EMPTY = {"number": 0.0, "count": 0, "text": "", "any": None}
+_EMPTY = {"number": 0.0, "count": 0, "text": ""}
 # What is counted again when a transcript is read from its start.
-RESET = ("asks", "turn", "todos", "pending", "failed", "deeds", "tools", "root", "last", "worked_seconds", "subagents")
+RESET = ("asks", "todos", "pending", "failed", "deeds", "calls", "root", "last", "worked_seconds", "places")
 _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
     *("<bash-", "<user-memory-input>", "[Request interrupted", "Stop hook feedback:"),
@@ -43,8 +43,7 @@ class Capture:
     since: float  # earlier entries are a fork's inherited history, or forgotten
     last: float  # the time of the last entry
     worked_seconds: float
-    cursor: Any  # place in the transcript
-    subagents: dict[str, Any]  # file name → place in it
+    places: dict[str, Any]  # in the transcript, under "", and in those of subagents, under their file names
     asks: list[list[str]]  # [prompt id, text]
     announced: list[list[str]]  # those that the transcript does not show (again) yet
     answer: str
@@ -64,7 +63,7 @@ class Capture:
     fixed: list[list[str]]  # [command that failed, form that passed]
     skills: list[str]
     outside: list[str]  # tools that brought in text from outside the machine
-    tools: dict[str, int]
+    calls: int  # of tools
     deeds: list[list[Any]]  # [number, "path" or "command", what], each once, in order
     steps: dict[str, str]  # note → what became of the step it requires, and at which deed
     owed: list[str]  # steps to mention with the next prompt
@@ -107,7 +106,7 @@ class Capture:
         """Whether a prompt was answered, or something was done; to look into this memory alone is neither."""
         asked = self.prompts()
         is_work = not asked or not all(map(is_housekeeping, asked))
-        return bool(self.checkpoints or self.files or (is_work and (self.answer or (self.tools and asked))))
+        return bool(self.checkpoints or self.files or (is_work and (self.answer or (self.calls and asked))))
 
     def announce(self, prompt_id: str, prompt: str, now: float = 0.0) -> bool:
         """Add a prompt from a hook's payload; False when it is not new."""

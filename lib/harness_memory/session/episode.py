@@ -24,7 +24,7 @@ Fields, in order (1 to 40 KB of JSON, most of it passages):
     model, channel
     transcript, source       where it comes from: source is checkpoint | transcript
     taint                    tools that brought in text from outside the machine
-    title, tools
+    title
     tasks                    what checkpoints said of long tasks: {"id", "title", "note", …}
     thread, parent, root     the chain of sessions it belongs to; first entry of its history
     audit_head               `<number>:<hash>` of the last audit event then, if there was one

@@ -31,7 +31,7 @@ def update(
     try:
         state.words = digest.unpacked(state.statements) if state.statements else []
     except (AttributeError, TypeError, ValueError):  # damaged, or of an older version
-        state.cursor = [0, -1]  # read the transcript again
+        state.places = {}  # read the transcript again
     last, forgotten = state.last, 0.0
     if files.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         from . import tombstones
@@ -45,7 +45,9 @@ def update(
 
         with health.noted(context.store_root, "checkpoint"):
             claims = checkpoint.collect(context, session, state)
-    transcript.add_answer(state, message)
+    if message.strip():
+        state.turn, state.said = ANSWERED, message
+        transcript.settle(state)
     if not forgotten:  # nothing dates a title
         state.title = brief(title, settings.SUMMARY_LINE_CHARS) or state.title
     if now or state.last != last or not state.ended:
@@ -105,7 +107,7 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
 
 def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -> bool:
     try:
-        reading = transcript.Reading(path, state.subagents.get(subagent) if subagent else state.cursor)
+        reading = transcript.Reading(path, state.places.get(subagent))
     except (OSError, ValueError) as error:
         if files.is_passing(error):
             raise
@@ -115,13 +117,8 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
             return True  # emptied, perhaps to be written again
         if reading.is_restart and not subagent:
             transcript.restart(state)
-        entries = reading.entries(lambda: context.left() > 0, is_sidechain=bool(subagent))
-        if subagent:
-            transcript.absorb_subagent(state, entries, context.roots)
-            state.subagents[subagent] = reading.place
-        else:
-            transcript.absorb(state, entries, context.roots)
-            state.cursor = reading.place
+        transcript.absorb(state, reading.entries(lambda: context.left() > 0), context.roots)
+        state.places[subagent] = reading.place
     return context.left() > 0
 
 
@@ -220,7 +217,6 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "source": "checkpoint" if done else "transcript",
         "taint": list(state.outside),
         "title": state.title,
-        "tools": dict(sorted(state.tools.items(), key=lambda item: (-item[1], item[0]))[:16]),
         "tasks": tasks[-10:],
         "thread": state.thread or session.id,
         "parent": meta.get("parent") or None,

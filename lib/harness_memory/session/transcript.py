@@ -41,10 +41,10 @@ class Reading:
         self.size = os.fstat(fd).st_size
         self.file = os.fdopen(fd, "rb", settings.TRANSCRIPT_CHUNK_BYTES)
         offset = place[0] if isinstance(place, list) and place and isinstance(place[0], int) else 0
-        self.is_restart = bool(place) and self._place(max(0, min(offset, self.size))) != place
-        self.place = [0, 0] if self.is_restart or not place else list(place)
+        self.is_restart = self._place(max(0, min(offset, self.size))) != place
+        self.place = [0, 0] if self.is_restart else list(place)
 
-    def entries(self, has_time: Callable[[], bool], *, is_sidechain: bool = False) -> Iterator[dict[str, Any]]:
+    def entries(self, has_time: Callable[[], bool]) -> Iterator[dict[str, Any]]:
         """Entries that matter, oldest first; `place` moves past each whole line read."""
         self.file.seek(self.place[0])
         size, part = 0, b"-"  # a line may come in parts
@@ -55,7 +55,7 @@ class Reading:
                 self.place[0] += size
                 is_whole, size = size == len(part), 0
                 try:
-                    entry = jsontext.loads(part) if is_whole and _is_wanted(part, is_sidechain) else None
+                    entry = jsontext.loads(part) if is_whole and _is_wanted(part) else None
                 except ValueError:
                     continue
                 if isinstance(entry, dict):
@@ -69,12 +69,12 @@ class Reading:
         return [offset, int.from_bytes(self.file.read(size), "big") % (2**31 - 1)]
 
 
-def _is_wanted(line: bytes, is_sidechain: bool) -> bool:
+def _is_wanted(line: bytes) -> bool:
     # Inside JSON strings quotes are escaped, so `"type":"user"` cannot come from a text.
     if line[:9] == b'{"type":"':
         return line[9 : line.find(b'"', 9)] in _WANTED_FIRST
     start, space = line[:200], b" " if b'": "' in line[:200] else b""
-    if b'"attachment":{' in start or (b'"isSidechain":true' in start and not is_sidechain):
+    if b'"attachment":{' in start:
         return False
     return b'"type":%b"user"' % space in line or b'"type":%b"assistant"' % space in line
 
@@ -85,7 +85,7 @@ def blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def absorb(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
-    """Add the entries of a session; `roots` are the project's directories."""
+    """Add the entries of a session, of its subagents what they did; `roots` are the project's directories."""
     for entry in entries:
         kind, at = entry.get("type"), clock.parse(entry.get("timestamp"))
         is_own = not (entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"))
@@ -93,23 +93,22 @@ def absorb(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, 
             state.root = identifier(entry.get("uuid"))
         if at is not None and at < state.since:
             continue
-        if entry.get("isCompactSummary"):
-            _add_summary(state, "".join([clean(each.get("text"), _TEXT_CHARS) for each in blocks(entry)]))
+        if entry.get("isSidechain"):
+            _add_blocks(state, entry, roots)
+        elif entry.get("isCompactSummary"):
+            summary = "".join([clean(each.get("text"), _TEXT_CHARS) for each in blocks(entry)])
+            block = summary.rpartition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
+            if len(block) < len(summary):
+                _keep(state, digest.of_summary(passage(block, settings.TURN_CHARS), state.number), "")
         elif kind in _TITLES:
             title = brief_of(entry.get("customTitle") or entry.get("aiTitle"), settings.SUMMARY_LINE_CHARS)
             state.title = title or state.title
         elif is_own:
             _add_entry(state, entry, at or state.last, roots)
     settle(state)
-
-
-def absorb_subagent(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
-    """Add what a subagent did, not its words."""
-    turn, said = state.turn, state.said
-    for entry in entries:
-        if (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
-            _add_blocks(state, entry, roots, (*_FILE_TOOLS, *_SHELL_TOOLS))
-    state.turn, state.said = turn, said
+    for items in (state.pending, state.todos):
+        for key in [*items][:-64]:
+            del items[key]
 
 
 def _add_entry(state: Capture, entry: dict[str, Any], at: float, roots: tuple[str, ...]) -> None:
@@ -135,20 +134,19 @@ def _add_entry(state: Capture, entry: dict[str, Any], at: float, roots: tuple[st
             _add_blocks(state, entry, roots)
 
 
-def _add_blocks(
-    state: Capture, entry: dict[str, Any], roots: tuple[str, ...], tools: tuple[str, ...] = ()
-) -> list[str]:
-    """Add tool calls (of these `tools`, else all), results and answers; the texts of the entry."""
-    texts = []
+def _add_blocks(state: Capture, entry: dict[str, Any], roots: tuple[str, ...]) -> list[str]:
+    """Add tool calls, results and answers, of a subagent what changes files; the texts of the entry."""
+    texts, is_own = [], not entry.get("isSidechain")
     for block in blocks(entry):
         kind = block.get("type")
-        if "\n" in state.said.strip() and not tools:  # a report: it counts beside the last words of its turn
+        if is_own and "\n" in state.said.strip():  # a report: it counts beside the last words of its turn
             settle(state)
         if kind == "tool_result":
             _add_result(state, entry, block, roots)
-        elif kind == "tool_use" and (not tools or block.get("name") in tools):
+        elif kind == "tool_use" and (is_own or block.get("name") in (*_FILE_TOOLS, *_SHELL_TOOLS)):
             _add_call(state, block, clean(entry.get("cwd"), settings.PATH_CHARS), roots)
-        elif kind == "text" and "toolUseResult" not in entry:
+            state.turn = WORKING if is_own else state.turn
+        elif is_own and kind == "text" and "toolUseResult" not in entry:
             texts.append(clean(block.get("text"), _TEXT_CHARS))
             if entry.get("type") == "assistant" and texts[-1].strip():
                 state.turn, state.said = ANSWERED, texts[-1]
@@ -158,21 +156,16 @@ def _add_blocks(
 def _add_prompt(state: Capture, entry: dict[str, Any], text: str) -> None:
     if text.startswith("[Request interrupted"):
         state.turn = INTERRUPTED
-        return
     # Skills come with <command-message> first; the client's built-in commands the other way round.
     if text.startswith("<command-message>"):
         name = text.partition("<command-name>")[2].partition("</command-name>")[0].lstrip("/")
         arguments = text.partition("<command-args>")[2].partition("</command-args>")[0]
         keep(state.skills, brief(name, settings.SKILL_CHARS), _NAMES_KEPT)
         text = ("/%s %s" % (name, arguments)).strip()
-    add_prompt(state, identifier(entry.get("promptId")), text)
-
-
-def add_prompt(state: Capture, prompt_id: str, text: str) -> None:
-    ask = [prompt_id, brief(text, settings.ASK_CHARS)]
+    ask = [identifier(entry.get("promptId")), brief(text, settings.ASK_CHARS)]
     if text.startswith("<task-notification>"):
         _begin_turn(state)  # without a prompt: a background task reports back
-    if not capture.is_prompt(text) or (prompt_id and ask in state.asks):
+    if not capture.is_prompt(text) or (ask[0] and ask in state.asks):
         return
     _begin_turn(state)
     at = next((number for number, other in enumerate(state.announced) if capture.is_same(ask, other)), -1)
@@ -187,14 +180,8 @@ def add_prompt(state: Capture, prompt_id: str, text: str) -> None:
         _keep(state, digest.of_prompt(text, state.number), "u")
 
 
-def add_answer(state: Capture, message: str) -> None:
-    if message.strip():
-        state.turn, state.said = ANSWERED, message
-        settle(state)
-
-
 def restart(state: Capture) -> None:
-    """Prepare for a rewritten transcript: what it says again counts once, what it lost stays."""
+    """Prepare for a new or rewritten transcript: what it says again counts once, what it lost stays."""
     _begin_turn(state)
     state.announced = capture.ends([*state.asks, *state.announced])
     state.clear(capture.RESET)
@@ -228,17 +215,10 @@ def _keep(state: Capture, newer: list[Statement], by: str, is_more: bool = False
     state.words = [*known, *added.values()]
 
 
-def _add_summary(state: Capture, summary: str) -> None:
-    block = summary.rpartition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
-    if len(block) < len(summary):
-        _keep(state, digest.of_summary(passage(block, settings.TURN_CHARS), state.number), "")
-
-
 def _add_call(state: Capture, block: dict[str, Any], cwd: str, roots: tuple[str, ...]) -> None:
     name, options = brief_of(block.get("name"), settings.SKILL_CHARS), _dict(block.get("input"))
     subject = brief_of(options.get("subject"), settings.ITEM_CHARS)
-    state.turn = WORKING
-    state.tools[name] = state.tools.get(name, 0) + 1
+    state.calls += 1
     detail: Any = ""  # what its result will be about
     if name in ("WebFetch", "WebSearch") or name.startswith("mcp__"):
         keep(state.outside, name, _NAMES_KEPT)
@@ -272,7 +252,7 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str, roots: tuple[str,
         todo = state.todos[options["taskId"]]
         todo[:] = subject or todo[0], brief_of(options.get("status"), 20) or todo[1]
     if detail != "":
-        _put(state.pending, identifier(block.get("id")), [name, detail])
+        state.pending[identifier(block.get("id"))] = [name, detail]
 
 
 def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], roots: tuple[str, ...]) -> None:
@@ -293,7 +273,7 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
         paths.append(detail)
     elif name == "TaskCreate":
         number = identifier(_dict(rich.get("task")).get("id")) or str(len(state.todos) + 1)
-        _put(state.todos, number, [detail, "pending"])
+        state.todos[number] = [detail, "pending"]
     for path in (brief_of(each, settings.PATH_CHARS) for each in paths):
         relative = relative_path(path, roots)
         if settings.CHECKPOINT_PREFIX in (file := relative.rpartition("/")[2]):  # a report of work, not work
@@ -320,10 +300,3 @@ def _dict(value: object) -> dict[str, Any]:
 
 def _dicts(items: object) -> list[dict[str, Any]]:
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
-def _put(items: dict[str, Any], key: str, value: Any) -> None:
-    if key:
-        items[key] = value
-        while len(items) > 64:
-            del items[next(iter(items))]
