@@ -51,9 +51,9 @@ def past(life: Life, ask: str, answer: str, file: str) -> None:
     short_id = "%08x" % (0xA0000000 + number)
     session = sessions.Session("", {"session_id": short_id, "claude_session": short_id, "started": started})
     state = capture.Capture()
-    transcript.add_prompt(state, "", ask)
+    transcript.absorb(state, [{"type": "user", "message": {"content": ask}}], ())
     state.files, state.turn_files, state.ended = [file], 1, started
-    transcript.add_answer(state, answer)
+    transcript.absorb(state, [{"type": "assistant", "message": {"content": answer}}], ())
     value = record.build(session, state, str(life.cwd), "", False)
     support.publish(directory, session.episode_name, episode.render(value))
 

@@ -129,18 +129,22 @@ def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> N
 
 
 def _follow_files(source: Source, scores: Scores, query: Query) -> None:
-    """Favour work on the files that the best results share, that this session works on, and that are named."""
-    leading = [number for number in best(source, scores, _FEEDBACK_TOP) if scores[number] > 0]
-    top = scores[leading[0]] if leading else 1.0
+    """Favour work on the files that this session works on, then on those that the best results share or are named."""
+    top = max(scores.values(), default=0.0) or 1.0
+    spread = dict.fromkeys(query.paths, _SESSION_FILES_WEIGHT / (len(query.paths) or 1) ** 0.5)
+    spread.update(dict.fromkeys(query.before, _NAMED_BEFORE_WEIGHT))
+    lifts: Scores = {}
+    for term, weight in spread.items():
+        for number, breadth in source.postings(term).items():  # a session of many files is less about one of them
+            lifts[number] = lifts.get(number, 0.0) + weight * breadth**-0.5
+    near = {number: scores.get(number, 0.0) + lifts.get(number, 0.0) * top for number in {**scores, **lifts}}
+    leading = [number for number in best(source, near, _FEEDBACK_TOP) if near[number] > 0]
+    shares = {number: (near[number] / near[leading[0]]) ** 2 for number in leading}
     shared: dict[str, float] = {}
-    bare: Scores = {}
-    for number in leading:
+    for number, share in shares.items():
         paths = source.record(number).files
-        share = (scores[number] / top) ** 2
         for path in paths:
             shared[path] = shared.get(path, 0.0) + share / len(paths) ** 0.5
-        if not paths:
-            bare[number] = share
     rarities = {term: weight * rarity(source, term) for term, weight in query.weights.items()}
     feedback = _FEEDBACK_WEIGHT[bool(query.paths)] / (sum(shared.values()) or 1.0)
     likeness = _LIKENESS_WEIGHT[bool(query.paths)] / (sum([each * each for each in rarities.values()]) ** 0.5 or 1.0)
@@ -153,15 +157,10 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
     each = {path_term(path): found[path] for path in query.likely[:_FEEDBACK_PATHS]}
     for term, weight in query.named.items():
         each[term] = _NAMED_WEIGHT * weight * min(1.0, 3 / (source.holders(term) or 1) ** 0.5)
-    spread = dict.fromkeys(query.paths, _SESSION_FILES_WEIGHT / (len(query.paths) or 1) ** 0.5)
-    spread.update(dict.fromkeys(query.before, _NAMED_BEFORE_WEIGHT))
-    lifts: Scores = {}
-    for weights, power in ((each, 0.0), (spread, -0.5)):  # a session of many files is less about one of them
-        for term, weight in weights.items():
-            for number, breadth in source.postings(term).items():
-                lifts[number] = lifts.get(number, 0.0) + weight * breadth**power
-    highest = max(lifts.values(), default=0.0)
-    for number, share in bare.items():  # a note without files must not fall behind
-        lifts[number] = highest * share
+    for term, weight in each.items():
+        for number in source.postings(term):
+            lifts[number] = lifts.get(number, 0.0) + weight
+    highest = max(lifts.values(), default=0.0)  # a note without files must not fall behind
+    lifts.update((number, highest * share) for number, share in shares.items() if not source.breadths[number])
     for number, value in lifts.items():
         scores[number] = scores.get(number, 0.0) + value * top
