@@ -183,10 +183,10 @@ def read_text(path: str) -> str:
     return (read(path) or b"").decode("utf-8", "replace")
 
 
-def read_json(path: str, spec: Any, limit: int = settings.FILE_MAX_BYTES) -> tuple[Any, str]:
+def read_json(path: str, spec: Any) -> tuple[Any, str]:
     """The value of a JSON file and what is wrong with it: (value, ""), (None, problem), or (None, "") if missing."""
     try:
-        data = read(path, limit)
+        data = read(path)
         if data is None:
             return None, ""
         value = jsontext.loads(data)
@@ -243,8 +243,7 @@ def _write_all(fd: int, data: bytes, durable: bool) -> None:
 
 
 def write_json(path: str, value: Any, *, durable: bool = False) -> None:
-    # The name of a file may hold bytes that are not UTF-8: JSON spells them as escapes.
-    write(path, jsontext.pretty(value).encode("utf-8", "backslashreplace"), durable=durable)
+    write(path, jsontext.encoded(value), durable=durable)
 
 
 def write_if_changed(path: str, data: bytes) -> bool:

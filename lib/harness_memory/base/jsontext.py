@@ -70,6 +70,11 @@ def pretty(value: Any) -> str:
     return _render(value, "\n", 0) + "\n"
 
 
+def encoded(value: Any) -> bytes:
+    # The name of a file may hold bytes that are not UTF-8: JSON spells them as escapes.
+    return pretty(value).encode("utf-8", "backslashreplace")
+
+
 def _render(value: Any, newline: str | None, depth: int) -> str:
     if isinstance(value, str):
         return str(quote(value))

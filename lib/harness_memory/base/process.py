@@ -23,15 +23,15 @@ class BadPayload(ValueError):
     """Standard input held no usable payload."""
 
 
-def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
+def read_payload() -> dict[str, Any]:
     """The payload, as soon as it is whole: the other end may never close the pipe."""
     data = bytearray()
     tried = 0
     while True:
-        chunk = system.read(fd, 1 << 16)
+        chunk = system.read(0, 1 << 16)
         data += chunk
-        if len(data) > limit:
-            raise BadPayload("the payload is larger than %d bytes" % limit)
+        if len(data) > settings.STDIN_MAX_BYTES:
+            raise BadPayload("the payload is larger than %d bytes" % settings.STDIN_MAX_BYTES)
         # Each attempt reads everything: try again only when there is twice as much.
         if chunk and (chunk[-1:] not in (b"\n", b"}") or len(data) < 2 * tried):
             continue

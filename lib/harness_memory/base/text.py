@@ -9,12 +9,12 @@ from .typing import Any, Mapping
 
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _BLOCK_CONTROLS = {**_CONTROLS, 9: "\t", 10: "\n"}
-_SINGLES = (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0)
-_SPANS = (
+_HIDDEN_CODES = (
+    *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0, *range(0xE0000, 0xE01F0)),
     *(*range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)),
     *(*range(0xFE00, 0xFE10), *range(0xFFF9, 0xFFFC), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B)),
 )
-_HIDDEN = dict.fromkeys((*_SINGLES, *_SPANS, *range(0xE0000, 0xE01F0)))  # what reorders a shown text, or hides in it
+_HIDDEN = dict.fromkeys(_HIDDEN_CODES)  # what reorders a shown text, or hides in it
 _ASCII = bytes(range(128))
 _NAME_CHARS = 100
 _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on every line of a transcript

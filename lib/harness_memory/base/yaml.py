@@ -8,6 +8,8 @@ core schema, items of lists stay text. Anything else raises YamlError.
 
 from __future__ import annotations
 
+from codecs import unicode_escape_decode, unicode_escape_encode
+
 from .typing import Iterable, TypeAlias
 
 Scalar: TypeAlias = "None | str | int | float | bool"
@@ -17,7 +19,6 @@ _WORDS = frozenset(["", "y", "n", "yes", "no", "on", "off", "true", "false", "nu
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _PLAIN = frozenset(" _./-+(),'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _INDICATORS = (*"{&*![%@`]},", "? ", "- ")
-_SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 class YamlError(ValueError):
@@ -50,12 +51,9 @@ def _text(text: str) -> str:
     is_word = text.lower() not in _WORDS and (text[0].isalpha() or text[0] == "/") and text[-1] != " "
     if is_word and (_PLAIN.issuperset(text) or all(c.isalnum() or c in _PLAIN for c in set(text))):
         return text
-    escapes = {}
-    for c in set(text):
-        if c in _SHORT_ESCAPES or not c.isprintable():
-            form = "\\x%02x" if c <= "\xff" else "\\u%04x" if c <= "\uffff" else "\\U%08x"
-            escapes[ord(c)] = _SHORT_ESCAPES.get(c) or form % ord(c)
-    return '"%s"' % text.translate(escapes)
+    hidden = [c for c in set(text) if c == "\\" or not c.isprintable()]
+    escapes = {ord(c): unicode_escape_encode(c)[0].decode() for c in hidden}
+    return '"%s"' % text.translate({**escapes, ord('"'): '\\"'})
 
 
 def load(text: str) -> dict[str, Value]:
@@ -179,7 +177,5 @@ def _quoted(text: str) -> tuple[str, str]:
     if quote == "'":
         value = value.replace("''", "'")
     elif "\\" in value:
-        from codecs import unicode_escape_decode
-
         value = unicode_escape_decode(value.encode("latin-1", "backslashreplace"))[0]
     return value, rest

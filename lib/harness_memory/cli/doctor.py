@@ -112,10 +112,10 @@ def health_checks(call: Call) -> Iterator[Check]:
     elif not every:
         text = "not installed: no settings file here holds our hooks"
         yield Check("install", text, installs.INSTALL, is_fatal=True)
-    guard = installs.guard(call, every)
+    text, remedy, commands = installs.guard(call, every)
     asked = "last asked %s" % ago(runs[GUARD_EVENT]) if runs[GUARD_EVENT] else "not asked yet"
-    how = ", %s (to test it: harness guard test)" % asked if guard.commands else ""
-    yield Check("guard", guard.text + how, guard.remedy)
+    how = ", %s (to test it: harness guard test)" % asked if commands else ""
+    yield Check("guard", text + how, remedy)
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check("runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     if text := sync_summary(call.root):

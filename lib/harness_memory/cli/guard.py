@@ -40,10 +40,10 @@ def check(call: Call) -> int:
 
 
 def test(call: Call) -> int:
-    guard = installs.guard(call, installs.find(call))
-    if not guard.commands:
-        raise Refusal("the guard cannot be tested: it is %s. To add it, %s --guard" % (guard.text, installs.INSTALL))
-    trials = [each for command in guard.commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
+    text, _, commands = installs.guard(call, installs.find(call))
+    if not commands:
+        raise Refusal("the guard cannot be tested: it is %s. To add it, %s --guard" % (text, installs.INSTALL))
+    trials = [each for command in commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
     failed = [trial.problem for trial in trials if trial.problem]
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
     after = ["", *map(line, failed), total]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import Iterator, NamedTuple, Sequence
+from typing import Iterator
 
 from .. import __version__
 from ..base import files, invocation
@@ -93,16 +93,8 @@ def _plugin(key: str) -> Install:
     return plugin
 
 
-class Guard(NamedTuple):
-    """Whether the guard is on, what to do, "" also where the user left it out, and the commands that run it."""
-
-    text: str
-    remedy: str = ""
-    commands: Sequence[str] = ()
-
-
-def guard(call: Call, installs: list[Install]) -> Guard:
-    """The guard in a session that starts here."""
+def guard(call: Call, installs: list[Install]) -> tuple[str, str, list[str]]:
+    """Of a session that starts here: whether the guard is on, what to do about that, and the commands that run it."""
     hooks = [(each, hook) for each in installs if each.is_read_here for hook in each.hooks]
     hooks = [(each, hook) for each, hook in hooks if hook.event == settingsfile.GUARD_EVENT]
     guarded = [(each, hook) for each, hook in hooks if hook.matcher != settingsfile.UNGUARDED]
@@ -110,11 +102,10 @@ def guard(call: Call, installs: list[Install]) -> Guard:
     problems = policy.load(call.root, call.directory).problems
     if commands and problems:
         mend = "correct or delete the file; the rules in force: harness guard rules"
-        return Guard("DEGRADED: " + "; ".join(problems), mend, commands)
+        return "DEGRADED: " + "; ".join(problems), mend, commands
     if commands:
-        return Guard("on", "", commands)
+        return "on", "", commands
     if guarded:
-        return Guard("off: its hook in %s cannot run" % short(guarded[0][0].path), INSTALL + " --guard")
-    if hooks:
-        return Guard("off: left out of %s (install.py --guard adds it)" % short(hooks[0][0].path))
-    return Guard("off: no settings file here has its hook")
+        return "off: its hook in %s cannot run" % short(guarded[0][0].path), INSTALL + " --guard", []
+    where = "left out of %s (install.py --guard adds it)" % short(hooks[0][0].path) if hooks else ""
+    return "off: " + (where or "no settings file here has its hook"), "", []

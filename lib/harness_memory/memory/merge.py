@@ -208,7 +208,7 @@ def _task(_: bytes, *both: bytes) -> bytes:
     values = [*map(jsontext.loads, both)]
     last = max(values, key=lambda each: (str(each.get("updated")), jsontext.compact(each)))
     every = {key: _union(*(each.get(key) or [] for each in values)) for key in ("sessions", "checkpoints")}
-    return encoded({**last, **every, "checkpoints": sorted(every["checkpoints"], key=tasks.moment)})
+    return jsontext.encoded({**last, **every, "checkpoints": sorted(every["checkpoints"], key=tasks.moment)})
 
 
 def shared(path: str, data: bytes) -> bytes:
@@ -227,17 +227,13 @@ def canonical(*contents: bytes) -> bytes:
     facts = _union(*({key: value[key] for key in value if key not in _LOCAL_FACTS} for value in values))
     if not all("alias_of" in value for value in values):
         facts.pop("alias_of", None)  # a memory of its own on one of them
-    return encoded(facts)
+    return jsontext.encoded(facts)
 
 
 def localized(local: bytes, theirs: bytes) -> bytes:
     """This machine's project.json with what the others know."""
     own = jsontext.loads(local or b"{}")
-    return encoded({**jsontext.loads(theirs), **{key: own[key] for key in _LOCAL_FACTS if key in own}})
-
-
-def encoded(value: Fields) -> bytes:
-    return jsontext.pretty(value).encode("utf-8", "backslashreplace")
+    return jsontext.encoded({**jsontext.loads(theirs), **{key: own[key] for key in _LOCAL_FACTS if key in own}})
 
 
 # What people curate ---------------------------------------------------------------------------------
@@ -273,7 +269,7 @@ def record_versions(root: str, now: float) -> None:
 
 
 def encode_versions(table: Versions) -> bytes:
-    return encoded({"schema": settings.SCHEMA, "files": dict(sorted(table.items()))})
+    return jsontext.encoded({"schema": settings.SCHEMA, "files": dict(sorted(table.items()))})
 
 
 def _after(at: str) -> str:
@@ -283,7 +279,7 @@ def _after(at: str) -> str:
 _RULES: dict[str, Callable[..., bytes]] = {
     **dict.fromkeys(("longer", "former"), _longer),
     "lines": _lines,
-    "union": lambda _, *both: encoded(_union(*map(jsontext.loads, both))),
+    "union": lambda _, *both: jsontext.encoded(_union(*map(jsontext.loads, both))),
     "task": _task,
     "project": lambda _, *both: canonical(*both),
 }

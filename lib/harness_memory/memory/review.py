@@ -95,7 +95,7 @@ def render(project_dir: str, rows: list[Any]) -> bytes:
     shown = [{key: getattr(rule, key) for key in _RULE} for rule in rules if not rule.doubt]
     number = len(keys) + len([rule for rule in rules if not rule.doubt or rule.times > 1])
     value = {"schema": settings.SCHEMA, "waiting": number, "rules": shown[: settings.RULES_KEPT]}
-    return jsontext.pretty(value).encode("utf-8", "replace")
+    return jsontext.encoded(value)
 
 
 def stated(project_dir: str) -> list[Fields]:

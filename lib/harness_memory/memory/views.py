@@ -98,7 +98,7 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
         for path, task in load(project_dir, rows).items():
             tasks.append(task)
             if task.fields != task.stored:
-                texts[os.path.relpath(path, project_dir)] = _encoded(task.fields)
+                texts[os.path.relpath(path, project_dir)] = jsontext.encoded(task.fields)
     path = os.path.join(settings.STATE_DIR, settings.REVIEW_FILE)
     if any(columns[threads.RULES] + columns[threads.KEYS]) or files.exists(os.path.join(project_dir, path)):
         from . import review
@@ -108,16 +108,12 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *columns[-1][: -VIEW_ROWS - 1 : -1], b""])
     last = jsontext.loads(chains[0].text) if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
-    head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
+    head = jsontext.encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
     opening, end = (b'"threads": [\n    ', b"\n  ]\n}\n") if chains else (b'"threads": [', b"]\n}\n")
     lines = b",\n    ".join([each[5] if isinstance(each, threads.Row) else each.text for each in chains[:VIEW_ROWS]])
     texts[_CONVERSATION_PATH] = b"".join([head[: -len("\n}\n")], b",\n  ", opening, lines, end])
-    texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
+    texts[_WORK_PATH] = jsontext.encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
     return texts
-
-
-def _encoded(value: Fields) -> bytes:
-    return jsontext.pretty(value).encode("utf-8", "replace")
 
 
 def _current_work(tasks: list[Task], chains: list[Thread | Row], project: str) -> Fields:
