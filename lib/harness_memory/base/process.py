@@ -1,9 +1,10 @@
-"""The process of a hook: payload, deadline, end. Without `os`: the guard answers before that is loaded."""
+"""The process of a hook: store, payload, deadline, end. Without `os`: the guard answers before that is loaded."""
 
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` without its enumerations, a millisecond
 import _thread
+import sys
 import time
 
 from . import jsontext, settings
@@ -14,13 +15,29 @@ try:
 except ImportError:  # Windows
     import nt as system  # type: ignore[no-redef,import-not-found,unused-ignore]
 
-__all__ = ["BadPayload", "attempt", "contents", "leave", "read_payload", "system", "watch"]
+__all__ = ["PIN", "BadPayload", "attempt", "contents", "ignored", "leave", "pin", "read_payload", "system", "watch"]
+PIN = "--store="  # in an installed command: the store, or nothing where a plugin runs
+ignored: list[str] = []  # names in the environment that said something else than the installed command
 _ending = _thread.allocate_lock()  # held by whoever writes the reply and ends the process
 _answered: list[bool] = []  # True when the reply is out: what is left to do may be cut off
 
 
 class BadPayload(ValueError):
     """Standard input held no usable payload."""
+
+
+def pin(words: list[str]) -> None:
+    """Put the store of the installed command in place of what a project's settings may say."""
+    if words[1:] and words[1].startswith(PIN):
+        config, plugins, _ = words[0].replace("\\", "/").partition("/plugins/")
+        store = words[1][len(PIN) :] or (config + "/" + settings.STORE_DIR if plugins else "")
+        os: Any = sys.modules.get("os")  # which copies the environment when it is loaded
+        environ: Any = os.environ if os else system.environ
+        for name, value in ((settings.ENV_HOME, store), (settings.ENV_SWITCH, "")):
+            is_text = bool(os) or system.__name__ == "nt"
+            key, new = (name, value) if is_text else (name.encode(), value.encode("utf-8", "surrogateescape"))
+            ignored.extend([name] * (environ.get(key, new) not in (new, new[:0])))
+            environ[key] = new
 
 
 def read_payload() -> dict[str, Any]:

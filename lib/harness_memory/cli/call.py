@@ -23,6 +23,7 @@ from . import output
 from .output import Fields, Refusal
 
 Item = TypeVar("Item")
+ToRow = Callable[[Any], Fields]  # an item for scripts
 _LISTED = 20
 _RECENT = 200  # sessions that are read to find the last one: as many as retention keeps
 
@@ -41,14 +42,7 @@ class Call(argparse.Namespace):
             output.show(output.page(value) if lines is None else lines)
         return code
 
-    def listing(
-        self,
-        head: str,
-        items: Sequence[Any],
-        none: str,
-        row: Callable[[Any], Fields] = dict,
-        after: Sequence[str] = (),
-    ) -> int:
+    def listing(self, head: str, items: Sequence[Any], none: str, row: ToRow = dict, after: Sequence[str] = ()) -> int:
         """A table of at most `--limit` items; `row` is an item for scripts.
 
         A word of `head` is a column: its title and, where another, `=key` of the row.

@@ -9,7 +9,7 @@ from typing import Iterator
 
 from .. import __version__
 from ..base import files, invocation
-from ..base.pinned import PIN
+from ..base.process import PIN
 from ..guard import policy
 from ..setup import installation, settingsfile
 from .call import Call

@@ -14,9 +14,10 @@ import sys
 import textwrap
 import time
 import unicodedata
-from typing import Any, Callable, Dict, Iterable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from ..base import clock
+from ..base.typing import Fields as Fields
 
 COULD_NOT = 2
 WIDE = 100
@@ -28,9 +29,6 @@ _STATES = re.compile(
 _HEAD = re.compile(r"(?:\S+(?: \S+)?  +)* *(?:[-*] +)*")
 _COLOURS = {"COMPLETED": "32", "ACTIVE": "1;32", "ok": "32", "warn": "33", "interrupted": "33"}  # others: red
 _JOINERS = "\u200c\u200d"  # parts of words and emoji
-
-
-Fields = Dict[str, Any]  # a value for scripts
 
 
 class Refusal(Exception):

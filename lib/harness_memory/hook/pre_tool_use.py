@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from ..base import settings
-from ..base.process import attempt, contents, leave, read_payload, system, watch
+from ..base.process import attempt, contents, leave, pin, read_payload, system, watch
 from ..base.typing import Callable
 from ..guard.question import Environment, Question, exists, findings
 
@@ -28,10 +28,7 @@ _ALLOWED = (
 
 def run(tree: str, finish: Callable[[], None] = lambda: None, timer: Callable[..., None] = watch) -> None:
     """Answer one call, `finish` and leave the process. `tree` is the folder of this installation."""
-    if sys.argv[1:]:
-        from ..base.pinned import pin
-
-        pin(sys.argv)
+    pin(sys.argv)
     env, reply = Environment(system.environ), b""
     verdict: list[bytes] = []  # the guard's reply, as soon as it is known
 

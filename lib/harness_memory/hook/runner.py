@@ -12,8 +12,7 @@ import sys
 import time
 
 from ..base import files, jsontext, settings
-from ..base.pinned import pin
-from ..base.process import BadPayload, attempt, leave, read_payload, watch
+from ..base.process import BadPayload, attempt, leave, pin, read_payload, watch
 from ..base.text import brief, brief_of, clean
 from ..base.typing import Any, Callable, Mapping, Sequence
 from ..project import Context, Project

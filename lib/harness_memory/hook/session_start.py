@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, config, files, invocation, pinned, settings
+from ..base import clock, config, files, invocation, process, settings
 from ..base.text import brief
 from ..base.typing import Any
 from ..inject import sections
@@ -79,7 +79,7 @@ def _is_index_due(run: Run, episodes: int) -> bool:
 def _problems(run: Run) -> list[str]:
     """What is wrong with the guard, and failures that no start has mentioned yet."""
     root, launch = run.store_root, run.launch
-    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in pinned.ignored]
+    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in process.ignored]
     rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
     if any(map(os.path.lexists, rules)):
         from ..guard import policy

@@ -18,11 +18,7 @@ from ..base.text import cut, hexdigest
 from ..base.typing import Fields
 from ..project import identity
 from ..session import sessions
-from .note import PATTERNS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .note import Note
+from .note import PATTERNS, Note
 
 PERSON = "it binds, and only a person may loosen it: in a terminal, without Claude Code"
 _RULE: Fields = dict.fromkeys(("note", "enforce", "text", "remedy"), "text")
@@ -105,12 +101,9 @@ def near(root: str, project: str, cwd: str, session_id: str, text: str) -> list[
         place = identity.locate(root, project, cwd)
         project_dir, checkout = place.dir, place.root
     rules = load(root, project_dir, checkout)
-    fitting = [[each for each in rule["when"] if _may_fit(each, text)] for rule in rules]
+    whens = [[(each, _words(each).split(" ")) for each in rule["when"]] for rule in rules]
+    fitting = [[each for each, words in when if all(word in text for word in words)] for when in whens]
     return [{**rule, "when": when} for rule, when in zip(rules, fitting) if when]
-
-
-def _may_fit(pattern: str, text: str) -> bool:
-    return all(word in text for word in _words(pattern).split(" "))
 
 
 def _words(pattern: str) -> str:

@@ -16,7 +16,7 @@ import re
 from typing import Any, Dict, Iterator, Mapping, NamedTuple
 
 from ..base import files, invocation, settings, shape, tables
-from ..base.pinned import PIN
+from ..base.process import PIN
 from ..cli.output import Refusal
 
 _TABLE = tables.read(__file__[: -len(".py")] + ".txt")
