@@ -16,7 +16,7 @@ from harness_memory.base import clock
 from harness_memory.base import files as store
 from harness_memory.memory import archive
 from harness_memory.project import identity
-from harness_memory.session import capture, episode, life, record, sessions, summary
+from harness_memory.session import capture, episode, life, record, sessions
 
 DAY = 86400
 
@@ -44,7 +44,7 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     session.meta.update(status="COMPLETED", ended=state.ended, summary=value["what_was_done"])
     capture.save(session.dir, state)
     store.write(os.path.join(session.artifacts, "output.txt"), b"an output\n")
-    store.write(os.path.join(session.dir, "summary.md"), summary.render(value).encode())
+    store.write(os.path.join(session.dir, "summary.md"), record.summary(value).encode())
     session.save()
     support.publish(memory, session.episode_name, episode.render(value))
     return session.id

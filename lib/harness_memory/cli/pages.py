@@ -18,7 +18,7 @@ from typing import Callable
 from ..base import clock, files, settings
 from ..base.redact import MARK, redact
 from ..memory import briefing as curated
-from ..session import summary
+from ..session.record import summary
 from .call import Call
 from .output import Fields, Refusal, count, local, read_input, short
 
@@ -140,5 +140,5 @@ def consolidate(call: Call) -> int:
     rows += ["The newest %d of them:" % len(shown)] * (len(new) > len(shown))
     for value in shown:
         outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value.get("taint") else ""
-        rows.append("\nSession %s\n%s%s" % (value["id"], outside, summary.render(value).rstrip()))
+        rows.append("\nSession %s\n%s%s" % (value["id"], outside, summary(value).rstrip()))
     return call.answer({"last": last or None, "new": len(new), "sessions": shown}, rows)

@@ -13,9 +13,9 @@ from ..memory import records
 from ..memory.archive import Archived
 from ..memory.records import Record
 from ..notes.note import Note
-from ..session import summary
 from ..session import transcript as transcripts
 from ..session.capture import is_prompt
+from ..session.record import summary
 from . import notes
 from .call import Call
 from .output import WIDE, Fields, Refusal, columns, cut, local, page
@@ -48,7 +48,7 @@ def show(call: Call) -> int:
     if record.episode:
         remains = untold(record.episode["what_remains"], record.headline)
         said = {**record.episode, "headline": record.headline, "taint": (), "what_remains": remains}
-        text = summary.render(said, local(record.started))
+        text = summary(said, local(record.started))
     ended, reason = record.brief()["ended"], str(record.meta.get("reason") or "").replace("_", " ")
     if record.is_dead:
         ended, reason = clock.iso(record.seen), "its process is gone; the next session start writes its record"

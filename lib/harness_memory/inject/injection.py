@@ -73,11 +73,10 @@ class Part:
 class Injection:
     """The text, and (part, lines shown) of what went into it."""
 
-    __slots__ = ("shown", "text", "tokens", "units")
+    __slots__ = ("shown", "text", "units")
 
     def __init__(self, text: str, shown: list[tuple[Part, int]]) -> None:
         self.text, self.shown, self.units = text, shown, units(text)
-        self.tokens = (self.units + 3) // 4
 
 
 def units(text: str) -> int:
@@ -160,7 +159,7 @@ class Receipt:
 
     def record(self, directory: str, injection: Injection, event: str, why: str, now: float, edited: int = 0) -> None:
         """Save an injection; the caller holds the session's lock. `edited` is the number of files edited before."""
-        at, units, tokens, parts = clock.iso(now), injection.units, injection.tokens, []
+        at, units, tokens, parts = clock.iso(now), injection.units, (injection.units + 3) // 4, []
         page = ["", "## %s, %s (%s)" % (at, event, why), "", "About %d tokens (%d UTF-16 units)." % (tokens, units)]
         present = {(item["item"], item["kind"]) for item in self.items}
         for part, count in injection.shown:

@@ -60,8 +60,7 @@ def origin_url(repo: Repository) -> str:
     path = os.path.join(repo.common_dir, "config")
     if os.path.islink(path):
         return ""  # the configuration of any repository
-    origin = '[remote"origin"]'
-    return next((value for section, key, value in _settings(path) if (section, key) == (origin, "url")), "")
+    return next((value for *name, value in _settings(path) if name == ['[remote"origin"]', "url"]), "")
 
 
 def commits(repo: Repository, since: float, until: float) -> list[str]:

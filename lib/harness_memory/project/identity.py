@@ -68,12 +68,11 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
             break
     if not memory:  # perhaps it was moved here: the latest memory of these very files
         originals = {*_originals(root, repo)}
-        memories = [*_memories(store_root)] if originals else []
-        local = [(facts, id) for id, facts in memories if not facts["remotes"]]
-        moved = [
-            (facts, id) for facts, id in local if len(originals & {*facts["originals"]}) * 2 > len(facts["originals"])
-        ]
-        memory = max((str(facts.get("updated")), id) for facts, id in moved)[1] if moved else project_id(identity)
+        moved = []
+        for id, facts in _memories(store_root) if originals else ():
+            if not facts["remotes"] and len(originals & {*facts["originals"]}) * 2 > len(facts["originals"]):
+                moved.append((str(facts.get("updated")), id))
+        memory = max(moved)[1] if moved else project_id(identity)
     project = Project(os.path.join(store_root, memory), _slug(identity), root, remote, git.branch(repo) if repo else "")
     project.identity, project.repo = identity, repo
     return project

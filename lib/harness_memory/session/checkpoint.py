@@ -92,7 +92,8 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
     """Archive a session's checkpoints and take them into `state`; the claims, to be removed after the episode."""
     claims = []
     for path in context.checkpoints():
-        name, is_claim = os.path.basename(path), claim_owner(path) == session.id
+        name = os.path.basename(path)
+        is_claim = name.endswith(settings.CLAIM_SUFFIX) and name.split(".")[-3:-2] == [session.id]
         if (is_claim or name in state.reports) and not is_tracked(path):
             path = path if is_claim else claim(path, session.id)
             claims += [path] if path and _archive(path, session, state.since, context.store_root) else []
@@ -141,14 +142,8 @@ def _archive(path: str, session: Session, since: float, root: str) -> bool:
     return True
 
 
-def claim_owner(path: str) -> str:
-    """The short id in `<file>.<short id>.<nanoseconds>.claimed`; "" for other names."""
-    parts = os.path.basename(path).split(".")
-    return parts[-3] if path.endswith(settings.CLAIM_SUFFIX) and len(parts) > 3 else ""
-
-
 def claim(path: str, short_id: str) -> str:
-    """Rename a file to one session's claim; its new path, or "" if that fails or it is not a plain file of ours."""
+    """Rename to `<file>.<short id>.<nanoseconds>.claimed`; "" if that fails or it is not a plain file of ours."""
     try:
         info = os.lstat(path)
         is_plain = stat.S_ISREG(info.st_mode) and info.st_nlink == 1 and info.st_size <= settings.CHECKPOINT_MAX_BYTES

@@ -38,9 +38,8 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
                 if files.exists(path):
                     files.move(path, path + settings.DAMAGED_SUFFIX)
                 names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
-                ids = [(sessions.day_and_id(name), name) for name in names if sessions.is_episode_name(name)]
-                own = [name[len(settings.EPISODE_PREFIX) :] for id, name in ids if id == (day, short_id)]
-                begun = clock.unstamp(own[-1]) if own else ""
+                own = [name for name in names if sessions.day_and_id(name) == (day, short_id)]
+                begun = clock.unstamp(own[-1][len(settings.EPISODE_PREFIX) :]) if own else ""
                 return _new(directory, begun or day + "T00:00:00Z", claude_id, "")
         if not taken:
             break

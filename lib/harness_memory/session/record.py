@@ -16,7 +16,7 @@ from ..base import clock, files, settings
 from ..base.text import brief, cut, first_sentence, hexdigest
 from ..base.typing import Any
 from ..project import Context, relative_path
-from . import account, capture, digest, episode, summary, transcript
+from . import account, capture, digest, episode, transcript
 from .capture import ANSWERED, FAILED, INTERRUPTED, Capture, keep
 from .digest import Statement
 from .sessions import Session
@@ -75,7 +75,7 @@ def update(
         meta.update({key: value[key] for key in ("branch", "model") if value[key]})
         state.is_changed = not files.is_same(path, data)
         if state.is_changed:
-            files.write(os.path.join(session.dir, settings.SUMMARY_FILE), summary.render(value))
+            files.write(os.path.join(session.dir, settings.SUMMARY_FILE), summary(value))
             files.write(path, data, durable=True)
     else:
         meta["summary"] = next(iter(state.prompts()), meta.get("summary"))
@@ -246,6 +246,25 @@ def _headline(state: Capture, said: list[dict[str, Any]], statements: list[State
         ask = prompts[-1]
         line = ask.partition(" ")[2] if ask.startswith("/") and " " in ask else ask
     return cut(line, limit) + (" (%s)" % cut_off if cut_off else "")
+
+
+def summary(value: dict[str, Any], when: str = "") -> str:
+    """`summary.md`: a session for a human reader."""
+    facts = [when or value["started"][:16].replace("T", " ") + " UTC", "%d min" % value["duration_minutes"]]
+    facts += [value["outcome"].replace("partial", "steps left open"), value["model"]]
+    facts += ["%s %s" % (name, value[name]) for name in ("branch", "title") if value[name]]
+    fixes = [(fix["failed"], fix["fixed"]) for fix in value["commands_failed_then_fixed"]]
+    listed = {"Asked": "asked", "Decided": "decisions", "Wanted from now on": "rules", "Still open": "what_remains"}
+    listed.update({"Blocked by": "blockers", "Plan": "plan", "Commits": "commits", "Learned": "learnings"})
+    sections = {title: ["- " + item for item in value.get(key) or () if item] for title, key in listed.items()}
+    sections = {"Asked": sections.pop("Asked"), "Done": list(filter(None, [value["what_was_done"]])), **sections}
+    sections["Files changed"] = ["- `%s`" % file for file in value["files_changed"]]
+    sections["Errors met"] = ["- `%s`" % error for error in value.get("errors") or ()]
+    sections["Commands that failed, and what worked"] = ["- `%s` → `%s`" % fix for fix in fixes]
+    lines = ["# " + episode.headline(value), "", " · ".join(filter(None, facts)), ""]
+    for title, body in sections.items():
+        lines += ["## " + title, "", *body, ""] if body else []
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _union(points: list[dict[str, Any]], key: str) -> list[str]:
