@@ -34,7 +34,7 @@ def test_what_waits_is_listed_with_its_source(world: World) -> None:
     assert [items[text]["kind"] for text in (RULE, DECISION, LESSON)] == ["rule", "decision", "lesson"]
     page = world.memory("review").stdout
     assert all(item["session"] in page and item["key"] in page for item in items.values())
-    assert Life(world.home, world.repo).prompt("May I push to main without asking?").context.count(RULE) == 1
+    assert Life(world.home, world.repo).prompt("Did I say: never push to main without asking?").context.count(RULE) == 1
 
 
 def test_what_is_accepted_becomes_a_note_whose_name_keeps_the_negation(world: World) -> None:
