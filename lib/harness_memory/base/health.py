@@ -17,8 +17,6 @@ from .typing import Any
 class noted:
     """`with health.noted(root, "recall"):` stamps a failure of one duty, so that the next one still runs."""
 
-    __slots__ = ("event", "root")
-
     def __init__(self, root: str, event: str) -> None:
         self.root, self.event = root, event
 

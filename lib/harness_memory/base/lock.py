@@ -28,8 +28,6 @@ class Busy(OSError):
 class Lock:
     """`with Lock(path, seconds) as held:`; `held` is False when time ran out, or with `busy` Busy says so."""
 
-    __slots__ = ("busy", "fd", "is_discarded", "path", "seconds")
-
     def __init__(self, path: str, seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = "") -> None:
         self.path, self.seconds, self.busy = path, seconds, busy
         self.fd, self.is_discarded = -1, False

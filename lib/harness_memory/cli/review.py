@@ -35,7 +35,7 @@ def waiting(call: Call) -> int:
     call.limit = len(left) or 1 if call.all else review.SHOWN
     # Versions of pages that lost against a newer one of another machine.
     homes = (call.project.id, settings.USER_DIR)
-    former = [path for path in merge.former(call.root) if merge.home(path) in homes]
+    former = [path for path in merge.listed(call.root) if merge.is_former(path) and merge.home(path) in homes]
     after = ["", "Decide: harness memory review accept, edit or reject ID"] * bool(left)
     after += ["", "Changed on two machines; the newer version holds, the other is in:"] * bool(former)
     after += ["  " + short("%s/%s" % (call.root, path)) for path in former]

@@ -18,8 +18,6 @@ _CONSOLIDATED = os.path.join(settings.STATE_DIR, "consolidated.json")
 class Curated:
     """Lines of a page, the day it was last changed, and what is wrong with it."""
 
-    __slots__ = ("day", "lines", "path", "problem")
-
     def __init__(self, path: str, lines: list[str], problem: str = "") -> None:
         self.path, self.lines = path, lines
         self.problem = "cannot use %s: %s" % (path, problem) if problem else ""

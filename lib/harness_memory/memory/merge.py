@@ -237,12 +237,7 @@ def localized(local: bytes, theirs: bytes) -> bytes:
 
 
 # What people curate ---------------------------------------------------------------------------------
-def former(root: str) -> list[str]:
-    """The path of every version that lost against a newer one."""
-    return [*filter(is_former, _listed(root))]
-
-
-def _listed(root: str) -> Iterator[str]:
+def listed(root: str) -> Iterator[str]:
     homes = [name for name in files.names(root) if name == settings.USER_DIR or identity.is_project_id(name)]
     for folder in ["", *(os.path.join(home, each, "") for home in homes for each in _FOLDERS)]:
         yield from ((folder + name).replace(os.sep, "/") for name in files.names(os.path.join(root, folder)))
@@ -253,7 +248,7 @@ def record_versions(root: str, now: float) -> None:
     path = os.path.join(root, settings.VERSIONS_FILE)
     table = (files.load_json(path, _SPEC) or {"files": {}})["files"]
     result = {key: row for key, row in table.items() if not row[1]}
-    for name in [name for name in _listed(root) if rule_of(name) in (PAGE, CURATED)]:
+    for name in [name for name in listed(root) if rule_of(name) in (PAGE, CURATED)]:
         at, sha = _state(table, name)
         data = files.read(os.path.join(root, name), settings.ARCHIVE_MAX_BYTES) or b""
         if blob_id(data) != sha:  # a change is later than what it changed, even if the clock was set back

@@ -28,8 +28,6 @@ _RULE = {"text": "text", "day": "text", "session": "text", "times": "count"}
 class Item:
     """`times`: in how many sessions it was said, also in other words; day, session, words and key are the last's."""
 
-    __slots__ = ("day", "doubt", "gist", "key", "keys", "kind", "session", "text", "times")
-
     def __init__(self, kind: str, text: str, day: str, session: str) -> None:
         from ..notes.gist import gist  # most starts need none
 

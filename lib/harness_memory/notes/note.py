@@ -43,16 +43,12 @@ _KINDS["enforce"] = {*settings.ENFORCE, "off"}
 class Fact:
     """A statement: lines `first` to `last` (exclusive) of the body, from column `start`; `line` counts in the file."""
 
-    __slots__ = ("first", "last", "line", "start", "text")
-
     def __init__(self, first: int, last: int, line: int, start: int, text: str) -> None:
         self.first, self.last, self.line, self.start, self.text = first, last, line, start, text
 
 
 class Note:
     """`fields` holds the valid part of the frontmatter, `body` the lines below it."""
-
-    __slots__ = ("body", "fate", "fields", "head_lines", "is_unreadable", "path", "problems", "scope", "slug")
 
     def __init__(self, slug: str, fields: Fields, body: list[str]) -> None:
         self.slug, self.fields, self.body = slug, fields, body

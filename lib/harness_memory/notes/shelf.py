@@ -27,8 +27,6 @@ from .note import Note
 class Shelf:
     """The notes of one scope; `home`, with their index and archive, is "" for local ones. `with shelf:` locks it."""
 
-    __slots__ = ("archive", "folder", "home", "index", "lock", "may_loosen", "scope")
-
     def __init__(self, scope: str, home: str, wait_seconds: float = 5.0) -> None:
         self.scope = scope
         self.may_loosen = False  # only a person may make a note bind less
