@@ -43,8 +43,8 @@ _KINDS["enforce"] = {*settings.ENFORCE, "off"}
 class Fact:
     """A statement: lines `first` to `last` (exclusive) of the body, from column `start`; `line` counts in the file."""
 
-    def __init__(self, first: int, last: int, line: int, start: int, text: str) -> None:
-        self.first, self.last, self.line, self.start, self.text = first, last, line, start, text
+    def __init__(self, first: int, line: int, start: int) -> None:
+        self.first, self.last, self.line, self.start, self.text = first, first + 1, line, start, ""
 
 
 class Note:
@@ -107,7 +107,7 @@ class Note:
             elif is_open and text == line.lstrip():
                 facts[-1].last = number + 1
             else:
-                facts.append(Fact(number, number + 1, self.head_lines + number + 1, len(line) - len(text), ""))
+                facts.append(Fact(number, self.head_lines + number + 1, len(line) - len(text)))
                 is_open = True
         for fact in facts:
             fact.text = one_line(" ".join(self.body[fact.first : fact.last])[fact.start :])
