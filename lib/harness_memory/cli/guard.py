@@ -18,7 +18,7 @@ from ..notes import binding
 from ..project import identity
 from ..session import episode
 from ..setup import selftest
-from . import installs
+from . import doctor
 from .call import Call, is_person
 from .output import Fields, Refusal, columns, confirm, cut, line, page, table
 
@@ -40,9 +40,9 @@ def check(call: Call) -> int:
 
 
 def test(call: Call) -> int:
-    text, _, commands = installs.guard(call, installs.find(call))
+    text, _, commands = doctor.guard_state(call, doctor.find_installs(call))
     if not commands:
-        raise Refusal("the guard cannot be tested: it is %s. To add it, %s --guard" % (text, installs.INSTALL))
+        raise Refusal("the guard cannot be tested: it is %s. To add it, %s --guard" % (text, doctor.INSTALL))
     trials = [each for command in commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
     failed = [trial.problem for trial in trials if trial.problem]
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
