@@ -110,8 +110,8 @@ def _work(memory: Memory, say: Say) -> None:
     todos = [{"content": say("todo"), "status": "pending", "activeForm": "x"}]
     life.transcript.tool_result(life.transcript.tool_use("TodoWrite", {"todos": todos}), "ok")
     life.transcript.bash(say("command") + " --one", "no", exit_code=1).bash(say("command") + " --two", "yes")
-    life.transcript.text(say("second answer")).turn_end()
-    life.stop(say("second answer"), session_title=say("title"))
+    life.transcript.text(say("second answer")).turn_end().title(say("title"))
+    life.stop(say("second answer"))
     for command in ("rm -rf ~", "git reset --hard"):
         life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "%s # %s" % (command, say("stopped"))}))
     life.run("pre_tool_use", life.session.tool_call("Skill", {"skill": "deploy"}))

@@ -178,7 +178,7 @@ def test_secret_in_names_reaches_no_file(life: Life) -> None:
     secrets = ("hunter22", "98765432123", "s3cr3t-v4lue", TOKEN)
     nested = {TOKEN: 1, "password": [secrets[0]], "db_password": 98765432123, "secret": {"value": secrets[2]}}
     life.checkpoint({**nested, "what_was_done": "It is done."})
-    life.stop("Pushed with %s." % TOKEN, session_title="title " + TOKEN)
+    life.stop("Pushed with %s." % TOKEN)
     life.end("because " + TOKEN)
     for name, data in support.snapshot(life.store).items():
         assert [secret for secret in secrets if secret.encode() in data or secret in name] == [], name

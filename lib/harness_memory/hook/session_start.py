@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, config, files, invocation, process, settings
-from ..base.text import brief
+from ..base.text import brief, long_words
 from ..base.typing import Any
 from ..inject import sections
 from ..inject.injection import Receipt, compose, load_receipt
@@ -112,7 +112,8 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     listed = {item["item"] for item in still_open.items.values()}  # once is enough
     menu = sections.menu(project, folder, own_ids | listed)
     notes = sections.notes(project, run.store_root, problems, run.now, session.dir)
-    sections.sort_by_relevance(notes, [project.branch, folder, *still_open.lines, *menu.lines[:5]])
+    subject = long_words(" ".join([project.branch, folder, *still_open.lines, *menu.lines[:5]]))
+    notes.lines.sort(key=lambda line: -len(subject & long_words(line)))
     parts += [
         sections.briefing(project, problems),
         sections.rules(project, notes, () if event.source == "compact" else own_ids),

@@ -23,8 +23,8 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             ended = max(session.started, clock.iso(run.now))
             session.meta.update(status=settings.COMPLETED, ended=ended, reason=event.label("reason") or None)
         message = event.text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
-        title, now = event.label("session_title"), run.now if event.name == "Stop" else 0.0
-        state = record.update(run, session, message=message, title=title, now=now, is_over=is_over)
+        now = run.now if event.name == "Stop" else 0.0
+        state = record.update(run, session, message=message, now=now, is_over=is_over)
         is_cut_off = state.turn in (INTERRUPTED, FAILED)
         if not is_pause and (is_cut_off or (is_over and state.turn != ANSWERED and not state.checkpoints)):
             session.meta.update(status=settings.ABANDONED, reason=state.turn if is_cut_off else "unanswered")

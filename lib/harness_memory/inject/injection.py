@@ -50,7 +50,7 @@ class Part:
         self.name, self.title, self.lines, self.source = name, title, lines, source
         self.rest = rest or source
         self.missing = 0  # lines of the file beyond what a part may have at all
-        self.is_whole = False  # any change makes the whole part new
+        self.is_whole = name == "briefing"  # any change makes the whole part new
         self.items: dict[str, dict[str, Any]] = {}  # what a line hands over: {"item", "kind", "files"}
 
     def add(self, line: str, item: str, kind: str, files: list[str] | None = None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, invocation, neutral, settings
-from ..base.text import cut, from_outside, long_words, passage
+from ..base.text import cut, from_outside, passage
 from ..base.typing import Collection
 from ..memory import briefing as pages
 from ..session import episode
@@ -33,9 +33,7 @@ def health(problems: list[str]) -> Part:
 
 def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFING_LINES) -> Part:
     page = pages.read(os.path.join(project.dir, settings.BRIEFING_FILE))
-    part = _page_part("briefing", "Briefing [%s]" % page.day, page, limit, problems)
-    part.is_whole = True
-    return part
+    return _page_part("briefing", "Briefing [%s]" % page.day, page, limit, problems)
 
 
 def notes(project: Project, store_root: str, problems: list[str], now: float, session_dir: str = "") -> Part:
@@ -104,12 +102,6 @@ def _doubt(place: tuple[str, str, str], day: str, about: list[str], root: str, n
 
     note = Shelf(*place[:2]).note(place[2])  # scope, home; slug
     return neutral.line(note.mark(root, now)) if note else ""
-
-
-def sort_by_relevance(part: Part, context: list[str]) -> None:
-    """Put lines first that share words with what is going on."""
-    subject = long_words(" ".join(context))
-    part.lines.sort(key=lambda line: -len(subject & long_words(line)))
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:

@@ -30,18 +30,10 @@ def settle(directory: str, state: Capture, message: str) -> None:
         if item["used"] or not name:
             continue
         first = item["before"]
-        if any(_means(word, name) for word in state.looked):
+        if any(name in word or (len(word) >= _PREFIX_CHARS and name.startswith(word)) for word in state.looked):
             item["used"] = "read"
         elif set(state.files[first:]).intersection(item["files"]):
             item["used"] = "edited"
         elif len(name) >= _ID_CHARS and (name.isalnum() or "-" in name) and name in (message or state.answer):
             item["used"] = "named"
     files.write_if_changed(path, jsontext.compact(receipt).encode("utf-8", "replace") + b"\n")
-
-
-def _means(word: str, name: str) -> bool:
-    """Whether a word given to our command line, or a file's name, stands for an item."""
-    word = word.rpartition("/")[2]
-    for ending in (".md", ".json"):
-        word = word[: -len(ending)] if word.endswith(ending) else word
-    return word == name or word.endswith("-" + name) or (len(word) >= _PREFIX_CHARS and name.startswith(word))

@@ -99,7 +99,6 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
             claims += [path] if path and _archive(path, session, state.since, context.store_root) else []
             state.reports = [report for report in state.reports if report != name]
     names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
-    names = [name for name in names if name.endswith(".json")]
     known, newest = state.checkpoints, sorted({*state.checkpoints, *names})[-20:]
     state.checkpoints = {
         name: known[name] if name in known else normalize(files.load_json(os.path.join(session.artifacts, name))) or {}

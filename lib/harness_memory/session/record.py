@@ -23,7 +23,7 @@ from .sessions import Session
 
 
 def update(
-    context: Context, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
+    context: Context, session: Session, *, message: str = "", now: float = 0.0, is_over: bool = False
 ) -> Capture:
     """Take in what is new, then write it; the caller refreshes the views. `message` is a Stop's answer, at `now`."""
     project_dir, meta, claims = context.project_dir, session.meta, []
@@ -32,7 +32,7 @@ def update(
         state.words = digest.unpacked(state.statements) if state.statements else []
     except (AttributeError, TypeError, ValueError):  # damaged, or of an older version
         state.places = {}  # read the transcript again
-    last, forgotten = state.last, 0.0
+    last = state.last
     if files.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         from . import tombstones
 
@@ -48,8 +48,6 @@ def update(
     if message.strip():
         state.turn, state.said = ANSWERED, message
         transcript.settle(state)
-    if not forgotten:  # nothing dates a title
-        state.title = brief(title, settings.SUMMARY_LINE_CHARS) or state.title
     if now or state.last != last or not state.ended:
         state.ended = max(session.started, clock.iso(now or state.last))  # clocks are set back now and then
     if state.since and state.root and not state.thread:

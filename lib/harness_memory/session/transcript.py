@@ -28,8 +28,7 @@ _FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_pat
 _SHELL_TOOLS = ("Bash", "PowerShell")
 _NAMES_KEPT = 20
 _PLAN = "implement the following plan:"
-_TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
-_EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
+_OURS = ("/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR), "/%s/" % settings.EPISODES_DIR)
 
 
 class Reading:
@@ -227,7 +226,7 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str, roots: tuple[str,
         keep(state.skills, brief(skill, settings.SKILL_CHARS), _NAMES_KEPT)
     elif name == "Read":
         path = clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/")
-        _add_looked(state, path, "")
+        _add_looked(state, [path.rpartition("/")[2]] if any(folder in path for folder in _OURS) else [])
         keep(state.read, relative_path(path, roots), settings.FILES_IN_EPISODE)
     elif name in _FILE_TOOLS:
         detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
@@ -235,7 +234,8 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str, roots: tuple[str,
         from . import shell
 
         command = clean(options.get("command"), _TEXT_CHARS)
-        _add_looked(state, "", command[: settings.PATH_CHARS])
+        asked = command.replace('"', "").replace("'", "").partition("harness memory ")[2]
+        _add_looked(state, asked.partition("\n")[0].split()[1:6])
         message = brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS)
         written = [os.path.join(cwd, path) for path in shell.written(command)]
         detail = [brief(passage(command, 200).replace("\n", "; "), 200), message, *written]
@@ -285,13 +285,10 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
             keep(state.files, relative, 200)
 
 
-def _add_looked(state: Capture, path: str, command: str) -> None:
+def _add_looked(state: Capture, words: list[str]) -> None:
     """Note what the session looked up of our memory: a note or an episode it read, what it asked our commands for."""
-    words = [path.rpartition("/")[2]] if _TOPICS in path or _EPISODE in path else []
-    words += command.replace('"', "").replace("'", "").partition("harness memory ")[2].split("\n", 1)[0].split()[1:6]
     for word in words:
-        if identifier(word.replace("/", "-").replace(".", "-")):
-            keep(state.looked, word, settings.FILES_IN_EPISODE)
+        keep(state.looked, brief_of(word, settings.NAME_CHARS), settings.FILES_IN_EPISODE)
 
 
 def _dict(value: object) -> dict[str, Any]:
