@@ -152,14 +152,10 @@ def run(name: str, handler: str, finish: Callable[[], None]) -> None:
 
 
 def trigger(payload: dict[str, Any], rules: list[dict[str, Any]]) -> bytes:
-    """The reply to a tool call that is already read, and `rules` of notes that it met; a failure leaves a stamp."""
+    """The reply to a tool call that is already read, and `rules` of notes that it met."""
     root, ends = files.root_from(os.environ), time.monotonic() + settings.GUARD_DEADLINE_SECONDS
     files.confine(root)
-    try:
-        return _reply("PreToolUse", "trigger", root, ends, payload, rules)
-    except Exception as error:  # noqa: BLE001  (the failure policy of every hook)
-        _stamp(root, "PreToolUse", error)
-        return b""
+    return _reply("PreToolUse", "trigger", root, ends, payload, rules)
 
 
 def _reply(

@@ -33,9 +33,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         if session.is_new and is_fork:
             from ..session import capture
 
-            state = capture.load(session.dir, is_owner=True)
-            state.since = run.now
-            capture.save(session.dir, state)
+            capture.save(session.dir, capture.Capture(run.now))
         housekeeping.housekeep(run, event.session_id, client, run.now, options)
         episodes = files.names(os.path.join(run.project_dir, settings.EPISODES_DIR))
         if _is_index_due(run, len(episodes)):
@@ -137,7 +135,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
 
 
 def _receipt_of_fork(run: Run) -> Receipt | None:
-    """What the parent of a fork was given: the session whose transcript ended when the client says it fell silent."""
+    """As its parent, the session whose transcript ended when the client says it fell silent; nothing is its own yet."""
     from ..session import capture
 
     silent = run.event.payload.get("seconds_since_last_response")
@@ -145,4 +143,9 @@ def _receipt_of_fork(run: Run) -> Receipt | None:
     directories = sessions.all_directories(run.project_dir)[-50:]
     distances = [(abs(ended - (capture.load(directory).last or 0.0)), directory) for directory in directories]
     distance, parent = min(distances, default=(ended, ""))
-    return load_receipt(parent).fork(os.path.basename(parent)) if distance < 5.0 else None
+    if distance >= 5.0:
+        return None
+    injected = load_receipt(parent)
+    injected.own.append(os.path.basename(parent))
+    injected.log, injected.items = [], []
+    return injected

@@ -136,11 +136,6 @@ class Receipt:
         """The conversation is new or compacted: everything may be injected again."""
         self.seen, self.wholes, self.profiles, self.recalled = [], {}, [], []
 
-    def fork(self, session_id: str) -> Receipt:
-        """The receipt of a fork: it knows what its parent knows, and nothing was injected into it."""
-        value = {name: getattr(self, name) for name in self.__slots__}
-        return Receipt({**value, "own": [*self.own, session_id], "log": [], "items": []})
-
     def keep_news(self, parts: list[Part]) -> None:
         """Remove from the parts what the session has."""
         seen = {*self.seen}

@@ -15,6 +15,7 @@ import os
 
 from ..base import clock, files, settings, yaml
 from ..base.lock import Lock
+from ..base.text import hexdigest, identifier
 from ..base.typing import Any
 
 META_FIELDS = (
@@ -23,7 +24,6 @@ META_FIELDS = (
 )
 _MARKED = dict.fromkeys(("claude_session", "work?", "launch?", "root?", "remote?", "name?"), "text")
 MARKER = {**_MARKED, "process?": {"*": "any"}}
-_ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 DEVICE_NAMES = frozenset(  # Windows takes these for devices, with any ending
     ("con", "prn", "aux", "nul", *("com%d" % n for n in range(10)), *("lpt%d" % n for n in range(10)))
 )
@@ -61,11 +61,8 @@ def day_and_id(episode: str) -> tuple[str, str]:
 
 def safe_id(claude_id: str) -> str:
     """Claude's id if it can name a file on any system, else a hash of it."""
-    if 0 < len(claude_id) <= 64 and _ID_CHARS.issuperset(claude_id) and claude_id.lower() not in DEVICE_NAMES:
-        return claude_id
-    from ..base.text import hexdigest
-
-    return "x" + hexdigest(claude_id)[:31]
+    is_safe = identifier(claude_id) and claude_id.lower() not in DEVICE_NAMES
+    return claude_id if is_safe else "x" + hexdigest(claude_id)[:31]
 
 
 def load(directory: str) -> Session | None:

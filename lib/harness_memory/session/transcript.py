@@ -119,14 +119,13 @@ def _add_entry(state: Capture, entry: dict[str, Any], at: float, roots: tuple[st
     branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
     if branch != "HEAD":  # detached, or no repository at all
         state.branch = branch or state.branch
-    kind = entry.get("type")
-    if kind == "user":
+    if entry.get("type") == "user":
         texts = _add_blocks(state, entry, roots)
         if texts:
             _add_prompt(state, entry, "\n".join(text for text in texts if not text.startswith("<system-reminder>")))
-    elif kind == "assistant" and entry.get("isApiErrorMessage"):
+    elif entry.get("isApiErrorMessage"):
         state.turn = FAILED
-    elif kind == "assistant":
+    elif entry.get("type") == "assistant":
         model = brief_of(_dict(entry.get("message")).get("model"), settings.NAME_CHARS)
         if model != "<synthetic>":  # the client's own filler: "No response requested."
             state.model = model or state.model
