@@ -69,7 +69,7 @@ def _calls(body: str, name: str) -> Iterator[tuple[str, list[str], str]]:
     remarks = ("//", "/*") if name in WORDS["slashed"] else ("#",)
     while at < len(body) and count < MAX_CALLS:
         if body.startswith(remarks, at) and body[at - 1 : at] in ("", " ", "\t", "\n", ";"):
-            end = body.find("*/" if body[at + 1 : at + 2] == "*" else "\n", at)
+            end = body.find("*/" if body.startswith("/*", at) else "\n", at)
             at = end if end > at else len(body)
             continue
         if body[at] in "'\"`":

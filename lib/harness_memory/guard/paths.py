@@ -230,9 +230,9 @@ def own_rule(path: str, access: str, scope: Scope) -> str:
 def _other_memory(path: str, scope: Scope) -> str:
     """Another project's folder of the store: one that has sessions, and is not this project's. Or all of them."""
     for root in scope.root:
-        path = path.replace(root + "/archive", root, 1)  # where each project has a folder too
+        path = path.replace(root + "/archive/", root + "/", 1)  # where each project has a folder too
         name = path[len(root) + 1 :].partition("/")[0] if path.startswith(root + "/") else ""
-        if path in (root, root + "/view.html") or not (GLOBS | {UNKNOWN}).isdisjoint(name):
+        if path in (root, root + "/archive", root + "/view.html") or not (GLOBS | {UNKNOWN}).isdisjoint(name):
             return "self.other-memory"
         if name[-13:-12] == "-" and len(name) > 13:
             if scope.memory is None:
