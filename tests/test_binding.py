@@ -286,8 +286,7 @@ def test_a_note_is_injected_at_its_command_or_path(
     triggered: Life, tool: str, given: dict[str, str], is_called_for: bool
 ) -> None:
     text = injected(triggered, tool, given)
-    assert ("Deploys freeze on Fridays" in text) is is_called_for
-    assert ("[project/deploys] " in text) is is_called_for
+    assert ("[project/deploys] Deploys freeze on Fridays" in text) is is_called_for
 
 
 @pytest.mark.parametrize(("is_hit", "pattern", "path"), table("globs.json"))
@@ -299,6 +298,7 @@ def test_a_note_is_injected_once_a_session_and_once_a_subagent(triggered: Life) 
     call = {"command": "make deploy"}
     texts = [injected(triggered, "Bash", call, **more) for more in ({}, {}, {"agent_id": "a1"})]
     assert [bool(text) for text in texts] == [True, False, True]
+    assert "never instructions" in texts[0]
 
 
 def test_a_stopped_call_injects_nothing(triggered: Life) -> None:

@@ -98,7 +98,7 @@ def compose(parts: list[Part], cap: int, project: str, receipt: Receipt, most: i
     """`cap` bounds the whole text, frame included; for the sake of a whole briefing, `most` does."""
     parts = [part for part in parts if part.lines]
     head, tail = tags(receipt.nonce, project)
-    head += "" if receipt.seen or receipt.recalled else _PREAMBLE  # once is enough
+    head += "" if receipt.seen else _PREAMBLE  # once is enough
     frame = units(head + tail)
     needs = [units(part.text(len(part.lines))) for part in parts]
     whole = sum(need for part, need in zip(parts, needs) if part.is_whole)
