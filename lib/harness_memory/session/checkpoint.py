@@ -112,7 +112,7 @@ def is_tracked(path: str) -> bool:
     try:
         repo = git.find(os.path.dirname(path))[1]
         paths = [os.path.join(repo.git_dir, name) for name in files.names(repo.git_dir)] if repo else []
-        paths = [each for each in paths if "index" in os.path.basename(each)]  # or `sharedindex.…` beside it
+        paths = [each for each in paths if os.path.basename(each).partition(".")[0] in ("index", "sharedindex")]
         data = b"".join([files.read(each, _INDEX_MAX_BYTES) or b"" for each in paths])
     except OSError:
         return True
