@@ -135,11 +135,8 @@ def test_completion_is_valid_and_knows_verbs_actions_and_options(world: World, s
         assert subprocess.run([shell, "-n", str(script)]).returncode == 0
     if shell == "bash" and shutil.which(shell):
         probe = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _harness; echo "${COMPREPLY[@]}"'
-        for words, answer in (
-            ("harness m", "memory"),
-            ("harness memory thread cl", "close"),
-            ("harness upg", "upgrade"),
-        ):
+        probes = {"harness m": "memory", "harness memory thread cl": "close", "harness upg": "upgrade"}
+        for words, answer in {**probes, "harness completion f": "fish"}.items():
             command = ["bash", "-c", probe, "bash", str(script), *words.split()]
             assert subprocess.check_output(command).decode().split() == [answer]
 

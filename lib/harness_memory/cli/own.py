@@ -66,6 +66,6 @@ def _words(head: Row) -> Iterator[str]:
     """The actions, options and choices of a verb."""
     yield from [row.name for row in head.actions]
     pairs = [pair for row in (head, *head.actions) for pair in options(row.details)]
-    words = [str(word) for names, keywords in pairs for word in names or keywords.get("choices", ())]
-    yield from dict.fromkeys(word for word in words if word[0] != "-" or word[1] == "-")
+    shown = [names if names[0][0] == "-" else map(str, keywords.get("choices", ())) for names, keywords in pairs]
+    yield from dict.fromkeys(word for words in shown for word in words if word[0] != "-" or word[1] == "-")
     yield from ("--project", "--json")
