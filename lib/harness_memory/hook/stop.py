@@ -31,11 +31,7 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             session.save()
         if state.is_changed:
             views.refresh(run.project_dir, run.patience(), session.episode_name, state.episode, run.ends - 1.5)
-        injected = os.path.join(session.dir, settings.INJECTED_FILE)
-        if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):
-            from ..inject import usefulness
-
-            usefulness.settle(session.dir, state, message)
+        record.mark_used(os.path.join(session.dir, settings.INJECTED_FILE), state, message)
         if event.name == "Stop" and files.exists(os.path.join(run.store_root, settings.TRIGGERS_MARK)):
             from . import trigger
 

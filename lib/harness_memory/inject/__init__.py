@@ -1,1 +1,1 @@
-"""What the model is given: sections, budget, neutral text, receipts, usefulness."""
+"""What the model is given: sections, budget, neutral text, receipts."""

@@ -12,14 +12,17 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import clock, files, settings
+from ..base import clock, files, jsontext, settings
 from ..base.text import brief, cut, first_sentence, hexdigest
 from ..base.typing import Any
 from ..project import Context, relative_path
 from . import account, capture, digest, episode, transcript
 from .capture import ANSWERED, FAILED, INTERRUPTED, Capture, keep
 from .digest import Statement
-from .sessions import Session
+from .sessions import Session, day_and_id, is_episode_name
+
+_ITEMS = {"items": [{"item": "text", "used": "text", "before": "count", "files": ["text"]}]}  # of `inject.injection`
+_ID_CHARS = 8  # a shorter name may occur in any sentence
 
 
 def update(
@@ -263,6 +266,24 @@ def summary(value: dict[str, Any], when: str = "") -> str:
     for title, body in sections.items():
         lines += ["## " + title, "", *body, ""] if body else []
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def mark_used(path: str, state: Capture, message: str) -> None:
+    """Mark what the session was given and then read, edited or named: evidence, not proof, that it was of use."""
+    is_due = b'"used": ""' in files.read_part(path, settings.FILE_MAX_BYTES)
+    receipt = files.load_json(path, _ITEMS) if is_due else None
+    if not receipt:
+        return
+    for item in [each for each in receipt["items"] if not each["used"]]:
+        id, first = item["item"], item["before"]
+        name = day_and_id(id)[1] if is_episode_name(id) else id.rpartition("/")[2]  # a short id, or a note's slug
+        if any(name in word or (len(word) > 2 and name.startswith(word)) for word in state.looked):
+            item["used"] = "read"
+        elif set(state.files[first:]).intersection(item["files"]):
+            item["used"] = "edited"
+        elif len(name) >= _ID_CHARS and (name.isalnum() or "-" in name) and name in (message or state.answer):
+            item["used"] = "named"
+    files.write_if_changed(path, jsontext.compact(receipt).encode("utf-8", "replace") + b"\n")
 
 
 def _union(points: list[dict[str, Any]], key: str) -> list[str]:
