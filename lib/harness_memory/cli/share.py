@@ -95,15 +95,11 @@ def export(call: Call) -> int:
 
 def import_(call: Call) -> int:
     source = os.path.abspath(os.path.expanduser(call.source))
-    if not os.path.isdir(source):
-        return _import_export(call, source)
-    call.prepare()
-    with Shelf("project", call.dir) as shelf:
-        slugs = transfer.take_pages(source, shelf, call.now)
-    return call.answer({"notes": slugs}, ["Took over %s from %s." % (count(len(slugs), "note"), short(source))])
-
-
-def _import_export(call: Call, source: str) -> int:
+    if os.path.isdir(source):
+        call.prepare()
+        with Shelf("project", call.dir) as shelf:
+            slugs = transfer.take_pages(source, shelf, call.now)
+        return call.answer({"notes": slugs}, ["Took over %s from %s." % (count(len(slugs), "note"), short(source))])
     contents, project = transfer.load(source), call.project
     ids = {path.split("/")[0] for path in contents if "/" in path} - {settings.ARCHIVE_DIR}
     is_moved = call.folder is not None and len(ids) == 1 and ids != {settings.USER_DIR}

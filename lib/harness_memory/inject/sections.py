@@ -42,9 +42,11 @@ def notes(project: Project, store_root: str, problems: list[str], now: float, se
     part = Part("notes", "Notes (index; read one: %s show NAME)" % invocation.own_command(), [], source)
     indexes = [("project", pages.read(source))]
     if os.path.isdir(os.path.join(project.root, settings.CLAUDE_DIR, settings.STORE_DIR)):
-        from ..notes import shelf
+        from ..notes import index, shelf
 
-        indexes.append((settings.TEAM_SCOPE, pages.Curated("", shelf.team_lines(store_root, project.root, now))))
+        listed = shelf.holding(shelf.team_shelf(store_root, project.root))[: settings.NOTES_INDEX_LINES]
+        lines = [index.render_line(note) + note.mark(project.root, now) for note in listed]
+        indexes.append((settings.TEAM_SCOPE, pages.Curated("", lines)))
     indexes += [("user", pages.read(os.path.join(store_root, settings.USER_DIR, settings.NOTES_INDEX_FILE)))]
     if session_dir and os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
         from ..notes import index, shelf

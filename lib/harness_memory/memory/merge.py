@@ -32,7 +32,6 @@ from ..session.sessions import safe_id
 from . import archive, tasks
 
 Tree = Dict[str, str]  # path below the store's root to the id of its content
-Load = Callable[[str], bytes]
 Versions = Dict[str, List[str]]  # the table of versions.json
 
 _SPEC = {"files": {"*": ("text", "text")}}
@@ -65,7 +64,7 @@ class Merged:
     """`tree`: what two trees become, since they were at `base`. `made`: content that neither has. `changes`: what is
     new in ours (None: the file goes). `versions`: of curated files."""
 
-    def __init__(self, base: Tree, ours: Tree, theirs: Tree, load: Load) -> None:
+    def __init__(self, base: Tree, ours: Tree, theirs: Tree, load: Callable[[str], bytes]) -> None:
         self.base, self.ours, self.theirs, self._loaded = base, ours, theirs, load
         self.tree: Tree = {}
         self.made: dict[str, bytes] = {}
@@ -78,7 +77,7 @@ class Merged:
             if sha:
                 self.tree[path] = sha
         self.tree[settings.VERSIONS_FILE] = self._make(encode_versions(self.versions))
-        for path in self._needless() | self._forgotten():
+        for path in self._dropped():
             del self.tree[path]
         paths = [path for path in sorted({*self.tree, *ours}) if ours.get(path) != self.tree.get(path)]
         self.changes = {path: self.tree.get(path) for path in paths}
@@ -128,11 +127,6 @@ class Merged:
             self.tree["%s/archive/notes/%s.%s-%s.md" % (folder, stem, stamp, _mark(path)[:8])] = loser
         return winner or None
 
-    def _needless(self) -> set[str]:
-        """Former versions of pages that were deleted later."""
-        ends = {key[:8]: clock.stamp(at) for key, (at, sha) in self.versions.items() if not sha}
-        return {path for path in filter(is_former, self.tree) if path[-34:-12] <= ends.get(path[-11:-3], "")}
-
     def _ended(self, tree: Tree, session: str) -> str:
         """When a session last did something."""
         project, _, name = session.partition("/")
@@ -145,11 +139,13 @@ class Merged:
         marks = self._value(tree, "%s/%s/%s" % (project, settings.STATE_DIR, settings.FORGOTTEN_FILE)).get(key) or {}
         return max([at for claude_id, at in marks.items() if safe_id(claude_id).startswith(id)], default="")
 
-    def _forgotten(self) -> set[str]:
-        """The paths of sessions that were forgotten after they last did something."""
+    def _dropped(self) -> list[str]:
+        """Former versions of pages that were deleted later, and sessions forgotten after they last did something."""
+        ends = {key[:8]: clock.stamp(at) for key, (at, sha) in self.versions.items() if not sha}
+        old = {path for path in filter(is_former, self.tree) if path[-34:-12] <= ends.get(path[-11:-3], "")}
         marks = {session: self._marked(self.tree, session, "sessions") for session in {*map(unit, self.tree)} - {""}}
         gone = {session for session, at in marks.items() if at and self._ended(self.tree, session) < at}
-        return {path for path in self.tree if unit(path) in gone}
+        return [path for path in self.tree if path in old or unit(path) in gone]
 
     def left(self, project: str, each: archive.Archived) -> archive.Contents:
         """What stays of an archived session: nothing when it was forgotten; what is left of it elsewhere when a text

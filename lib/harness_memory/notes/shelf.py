@@ -132,12 +132,6 @@ def team_shelf(store_root: str, checkout: str) -> list[Shelf]:
     return [shelf] if is_ours and not is_linked else []
 
 
-def team_lines(store_root: str, checkout: str, now: float) -> list[str]:
-    """The index of a checkout's notes, by path; one that may no longer hold says so."""
-    listed = holding(team_shelf(store_root, checkout))[: settings.NOTES_INDEX_LINES]
-    return [index.render_line(note) + note.mark(checkout, now) for note in listed]
-
-
 def shelves(store_root: str, project_dir: str, session_dir: str = "", checkout: str = "") -> list[Shelf]:
     """The nearest first."""
     nearer = [Shelf("local", session_dir)] if session_dir else []
