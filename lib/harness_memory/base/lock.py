@@ -21,12 +21,8 @@ _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 _O_LOCK = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class Busy(OSError):
-    """Another process holds the lock."""
-
-
 class Lock:
-    """`with Lock(path, seconds) as held:`; `held` is False when time ran out, or with `busy` Busy says so."""
+    """`with Lock(path, seconds) as held:`; `held` is False when time ran out, or with `busy` an OSError says so."""
 
     def __init__(self, path: str, seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = "") -> None:
         self.path, self.seconds, self.busy = path, seconds, busy
@@ -51,7 +47,7 @@ class Lock:
                 break
             time.sleep(min(0.005, left))
         if self.busy:
-            raise Busy(errno.EAGAIN, self.busy, os.path.dirname(self.path))
+            raise OSError(errno.EBUSY, self.busy, os.path.dirname(self.path))
         return False
 
     def __exit__(self, *exc: object) -> None:

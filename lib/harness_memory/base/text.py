@@ -42,11 +42,8 @@ def long_words(text: str) -> set[str]:
 
 def block(value: str) -> str:
     """Text with its lines, without control characters and trailing spaces."""
-    lines = [
-        line.rstrip()
-        for line in translated(value, _HIDDEN).replace("\r\n", "\n").translate(_BLOCK_CONTROLS).split("\n")
-    ]
-    return "\n".join(lines).strip("\n ")
+    shown = translated(value, _HIDDEN).replace("\r\n", "\n").translate(_BLOCK_CONTROLS)
+    return "\n".join([line.rstrip() for line in shown.split("\n")]).strip("\n ")
 
 
 def cut(value: str, limit: int) -> str:

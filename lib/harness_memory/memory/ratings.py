@@ -13,7 +13,7 @@ from ..base.typing import Any, Callable, Fields, Iterator
 
 
 def append(project_dir: str, session: str, skill: str, rating: int, note: str, now: float) -> Fields:
-    """The rating as it was written; Busy when another process holds the lock of the log."""
+    """The rating as it was written; OSError when another process holds the lock of the log."""
     at = clock.iso(now)
     record: Fields = {"session_id": session, "date": at[:10], "skill": skill, "rating": rating}
     record["signal"] = "neutral" if rating == 3 else "positive" if rating > 3 else "negative"

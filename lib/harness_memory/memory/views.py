@@ -45,7 +45,7 @@ def refresh(
 
 
 def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> list[str]:
-    """Render every view from the facts alone; the paths that changed. Busy when another process holds the lock."""
+    """Render every view from the facts alone; the paths that changed. OSError when another process holds the lock."""
     if not has_work(project_dir):
         return []
     with lock(project_dir, wait_seconds):

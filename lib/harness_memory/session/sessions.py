@@ -88,7 +88,7 @@ def all_directories(project_dir: str) -> list[str]:
 
 
 def lock(project_dir: str, claude_id: str, seconds: float, *, is_needed: bool = False) -> Lock:
-    """The lock over one session's files; raises Busy when it `is_needed` and another process holds it."""
+    """The lock over one session's files; raises OSError when it `is_needed` and another process holds it."""
     busy = "another hook of this session holds its lock. The next run does the work of this one." if is_needed else ""
     return Lock(marker_path(project_dir, claude_id)[: -len(".json")] + settings.LOCK_SUFFIX, seconds, busy)
 
