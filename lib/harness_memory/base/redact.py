@@ -35,13 +35,9 @@ if not TABLES:
         for _head in filter(None, _row[1].split("|")):
             _head = _head.replace("¦", "|")
             _rules.setdefault(_head.partition("&")[2], []).append((_head.partition("&")[0], tuple(_row)))
-    TABLES = (
-        _rules,
-        *(
-            {word.replace("+", " "): kind for kind, words in _tables[name] for word in words.split()}
-            for name in ("names", "names beyond ASCII")
-        ),
-    )
+    _rows = [_tables[name] for name in ("names", "names beyond ASCII")]
+    _kinds = [{word.replace("+", " "): kind for kind, words in rows for word in words.split()} for rows in _rows]
+    TABLES = (_rules, *_kinds)
 _RULES, _NAMES, _NAMES_BEYOND_ASCII = TABLES
 _OTHER = ("by", "buy", "com", "sur", "tres", "under", "over", "mon", "tur", "hot")  # words that only end like a name
 _AFTER_NAME = frozenset(" \t\n\"'`\\]?*0123456789_=:>：,(")

@@ -51,8 +51,6 @@ class Row(tuple):  # type: ignore[type-arg]
 class Thread:
     """A piece of work; `text` is its line in the view, `fields` what that says."""
 
-    __slots__ = ("fields", "finished", "id", "is_open", "is_work", "last_activity", "text", "title")
-
     def __init__(self, chain: list[Row], is_last: bool, closed: dict[bytes, str], fact: Any = None) -> None:
         """The thread of sessions, the latest first. `closed`: when later ones said that they did a step."""
         _, self.id, ended, status, self.title, self.text = chain[0][:6]
