@@ -18,7 +18,7 @@ except ImportError:  # Windows
 __all__ = ["PIN", "attempt", "contents", "ignored", "leave", "pin", "read_payload", "system", "watch"]
 PIN = "--store="  # in an installed command: the store, or nothing where a plugin runs
 ignored: list[str] = []  # names in the environment that said something else than the installed command
-_ending = _thread.allocate_lock()  # held by whoever writes the reply and ends the process
+_ending = _thread.allocate_lock()  # held by the thread that writes the reply and ends the process
 _answered: list[bool] = []  # True when the reply is out: what is left to do may be cut off
 
 

@@ -257,7 +257,7 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
 
 
 def _is_random(value: str, least: int) -> bool:
-    """Whether digits and letters alternate as in no name, date or path; a UUID is no secret by itself."""
+    """Whether digits and letters alternate as in no name, date or path; a UUID alone is not a secret."""
     bare = value.replace("~", "").replace("%", "")
     is_word = least <= len(value) <= _CODE_MAX_CHARS and _TOKEN_CHARS.issuperset(bare)
     is_word = is_word and sum(c.isalpha() for c in value) * 8 >= len(value)  # no date, no number

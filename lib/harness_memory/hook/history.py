@@ -67,5 +67,5 @@ def _of_file(path: str, value: dict[str, Any]) -> str:
     said = [text for text in texts if sum([word.isalpha() for word in text.split()]) >= _WORDS_MIN]  # no list of files
     why = min(said, key=lambda text: name not in text.split(" ")[0], default="")
     title = episode.headline({**value, "taint": ()})
-    told = [*([title] if title not in why else []), *([cut(why, _WHY_CHARS)] if why else [])]
-    return "last changed %s: %s%s" % (name, " … ".join(told), from_outside(value)) if told else ""
+    parts = [*([title] if title not in why else []), *([cut(why, _WHY_CHARS)] if why else [])]
+    return "last changed %s: %s%s" % (name, " … ".join(parts), from_outside(value)) if parts else ""

@@ -29,6 +29,6 @@ def __getattr__(name: str) -> "Any":
         os = __import__("os")
         sys.meta_path.insert(0, finder)
         os.environ.update(environ)
-        # Whoever has imported this module has the real names too from now on.
+        # A module that has imported this one has the real names too from now on.
         globals().update({key: value for key, value in vars(os).items() if key[:2] != "__"})
     return getattr(sys.modules["os"], name)

@@ -43,10 +43,10 @@ class Entry:
 
     def line(self) -> str:
         """The passages in their order, with a mark where something is left out, and between an ask and its answer."""
-        told, lead = "\n".join([self.texts[at] for at in self.chosen]).lower(), self.lead.lower()
+        quoted, lead = "\n".join([self.texts[at] for at in self.chosen]).lower(), self.lead.lower()
         heads = [each[: _LEAD_CHARS // 2] for each in (lead, lead.partition(": ")[2] or lead)]
-        is_told = told and (not self.is_work or any(each in told for each in heads))
-        text, before = self.head + ("" if is_told else self.lead), -2
+        has_lead = quoted and (not self.is_work or any(each in quoted for each in heads))
+        text, before = self.head + ("" if has_lead else self.lead), -2
         for at in sorted(self.chosen):
             is_answer = self.texts[at - 1].endswith(self.asks) and not self.texts[at].endswith(self.asks)
             mark = " … " if at != before + 1 else " → " if is_answer else " " if text[-1] in ".!?:…。" else ". "
@@ -105,9 +105,9 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
         entries[-n].chosen.append(at)
         if sum([units(entry.line()) + 1 for entry in entries]) > room:
             taken.pop().chosen.pop()
-    while sum(map(units, told := [neutral.line(entry.line()) for entry in entries])) + len(entries) > room and taken:
+    while sum(map(units, shown := [neutral.line(entry.line()) for entry in entries])) + len(entries) > room and taken:
         taken.pop().chosen.pop()  # what is marked as quoted is longer
-    for entry, line, files_line in zip(entries, told, below):
+    for entry, line, files_line in zip(entries, shown, below):
         part.add(line, entry.record.id, entry.record.kind, entry.record.files)
         part.lines += filter(None, [files_line])
     part.lines += filter(None, [below[-1], command])
@@ -116,7 +116,7 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
 def _search(run: Run, session: Session, state: Capture, injected: Receipt, most: int) -> tuple[list[Entry], list[str]]:
     """What is worth injecting, best first, and more files near it."""
     root, project_dir, prompt, branch = run.store_root, run.project_dir, run.event.prompt, run.project.branch
-    own, told = frozenset((session.id, *injected.own, state.thread)), injected.recalled
+    own, recalled = frozenset((session.id, *injected.own, state.thread)), injected.recalled
     ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + 0.3)  # to take in new documents
     source = cache.open_source(root, project_dir, run.now, ends, own=own, checkout=run.root)
     asks = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
@@ -128,14 +128,14 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
             return True
         return record.kind != ARCHIVED and not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
 
-    items, near = passages.pick(source, query, run.now, is_unwanted, told, most)
-    entries = [_entry(run, source.record(item.number), item, told) for item in items]
-    return entries, [path for path in near if path not in told]
+    items, near = passages.pick(source, query, run.now, is_unwanted, recalled, most)
+    entries = [_entry(run, source.record(item.number), item, recalled) for item in items]
+    return entries, [path for path in near if path not in recalled]
 
 
-def _entry(run: Run, record: Record, item: Item, told: list[str]) -> Entry:
-    """A document with its passages, as they are indexed, without those that were told."""
-    item.passages = [(worth, at) for worth, at in item.passages if "%s#%d" % (record.id, at) not in told]
+def _entry(run: Run, record: Record, item: Item, recalled: list[str]) -> Entry:
+    """A document with its passages, as they are indexed, without those that the session has."""
+    item.passages = [(worth, at) for worth, at in item.passages if "%s#%d" % (record.id, at) not in recalled]
     value = episode.load(run.project_dir, record.id) if record.kind == SESSION else None
     if value:
         asks, texts = [each["text"] for each in value.get("passages") or () if each["by"] == "user"], of_session(value)

@@ -214,7 +214,7 @@ def prepare(root: str, now: float) -> None:
 
 
 def apply(root: str, merged: merge.Merged, now: float) -> None:
-    """Write what a merge changes; BlockingIOError when a file is no longer as it was merged."""
+    """Write what a merge changes; BlockingIOError when a file has changed since the merge."""
     homes: dict[str, list[str]] = {}
     for path in merged.changes:
         homes.setdefault(merge.home(path), []).append(path)

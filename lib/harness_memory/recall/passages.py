@@ -93,14 +93,14 @@ class Item:
 
 
 def pick(
-    source: Source, query: Query, now: float, is_unwanted: Test | None = None, told: Sequence[str] = (), limit: int = 3
+    source: Source, query: Query, now: float, is_unwanted: Test | None = None, shown: Sequence[str] = (), limit: int = 3
 ) -> tuple[list[Item], list[str]]:
     """The few documents that a prompt calls for, best first, none when they are likely wrong; more files near them.
 
-    A document comes again only when its best passage is not one that was `told`."""
+    A document comes again only when its best passage was not `shown` before."""
     items = rank(source, query, ranking.score(source, query, now), is_unwanted)
     best = ["%s#%d" % (source.record(each.number).id, each.passages[0][1]) if each.passages else "" for each in items]
-    picked = [item for item, name in zip(items, best) if name not in told]
+    picked = [item for item, name in zip(items, best) if name not in shown]
     least = _SCORE_MIN if picked[:1] == items[:1] else _BESIDE_TOLD_MIN
     picked = [item for item in picked[:limit] if item.score >= least * items[0].score]
     if not picked or chance(source, query, picked) < _CHANCE_MIN:
@@ -121,7 +121,7 @@ def rank(source: Source, query: Query, scores: dict[int, float], is_unwanted: Te
     top, share = scores[leading[0]] or 1.0 if leading else 1.0, _PASSAGE_WEIGHT[source.is_talk]
     weights = {code(term): weight for term, weight in query.weights.items()}
     split = {number: _split(source.words(number)) for number in leading}
-    # A passage of one word tells nothing.
+    # A passage of one word says too little.
     held = {n: [weights.keys() & words if len(words) > 1 else () for words in split[n]] for n in leading}
     holders: dict[int, int] = {}
     for word in [word for rows in held.values() for row in rows for word in row]:
@@ -145,7 +145,7 @@ def rank(source: Source, query: Query, scores: dict[int, float], is_unwanted: Te
             + _AFTER * plain[at + 1]
             + _NEAR * (plain[at - 2] + plain[at + 2])
             if plain[at] or asks[at - 2] or len(split[number][at - 2]) > 1
-            else 0.0  # "You're welcome!" tells nothing
+            else 0.0  # "You're welcome!" says nothing
             for at in range(2, len(plain) - 2)
         ]
     best = max([max(rows, default=0.0) for rows in worths.values()], default=0.0) or 1.0
@@ -187,8 +187,8 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
         holders = source.holders(term) + others * share
         rarities[term] = query.weights[term] * ranking.log(1 + (count - holders + 0.5) / (holders + 0.5))
     own = {code(term): rarities[term] / single for term in query.words}
-    told = [own.keys() & _split(each)[item.passages[0][1]] for each, item in zip(words, items) if item.passages]
-    rare = [sum([own[w] ** 2 for w in row]) / (1 + source.lengths[n] / 50) ** 0.5 for row, n in zip(told, numbers)]
+    common = [own.keys() & _split(each)[item.passages[0][1]] for each, item in zip(words, items) if item.passages]
+    rare = [sum([own[w] ** 2 for w in row]) / (1 + source.lengths[n] / 50) ** 0.5 for row, n in zip(common, numbers)]
     earlier = {term: rarities[term] for term in rarities if term not in query.words}
     held = [value for term, value in earlier.items() if not source.postings(term).keys().isdisjoint(numbers)]
     pairs = [pack(map(code, pair)) for pair in query.pairs]

@@ -13,7 +13,7 @@ Fields, in order (1 to 40 KB of JSON, most of it passages):
     started, ended, branch
     headline                 the session in one line: commits, else the plan, else what an answer says best
     asked                    the first and last prompts, cut
-    decisions, learnings     with their reasons; facts, of which the first `sure` are told to the next sessions
+    decisions, learnings     with their reasons; facts, the first `sure` of which go to the next sessions
     rules                    `<day>: <words>`, lasting wishes in the user's own words; one in doubt ends with "(…)"
     what_remains             open todos, the checkpoint's list, what answers left open, an unanswered last prompt
     blockers                 those of them that wait for something

@@ -72,7 +72,7 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
             break  # others speak from here on
         is_list, lead = "1. " in bare and " 2. " in bare, low.partition("1. ")[0].strip()
         is_item = bare[0] in "-*•+0123456789" and not is_heading
-        if lead and not is_item:  # to a list that nobody says to last: of a plan, or of what something is to be
+        if lead and not is_item:  # to a list that is not said to last: of a plan, or of what something is to be
             is_spec = lead[-1] == ":" and " " in lead and _score(_normal(lead, ""), _present("+", lead)) < _LASTS
             is_spec = is_spec or not {*lead.replace(":", " ").split()}.isdisjoint(WORDS["works"])
         if is_heading:
@@ -103,9 +103,9 @@ def _sentences(prompt: str) -> list[tuple[str, str]]:
 
 def _rule(sentence: str, marks: str, rows: list[tuple[float, list[str]]]) -> tuple[str, float]:
     """The sentence without clauses before it that speak of this moment, and its weight."""
-    past, (opener, _, told) = 0.0, sentence.partition(", ")  # what those clauses count against it
-    if opener.lower() in WORDS["openers"] and told.lower().startswith((*WORDS["again"],)):
-        sentence = told  # "No, I told you: …"
+    past, (opener, _, saying) = 0.0, sentence.partition(", ")  # what those clauses count against it
+    if opener.lower() in WORDS["openers"] and saying.lower().startswith((*WORDS["again"],)):
+        sentence = saying  # "No, I told you: …"
     while 3 < len(sentence) <= _LONGEST:
         ends = [(sentence.find(joint), -len(joint)) for joint in WORDS["joints"]]
         at, length = min([end for end in ends if end[0] > 0], default=(0, 0))

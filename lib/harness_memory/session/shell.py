@@ -82,8 +82,8 @@ def _fault(content: Any) -> str:
     texts = [clean(part.get("text"), settings.TEXT_FIELD_MAX_CHARS) for part in parts if isinstance(part, dict)]
     stripped = map(str.strip, "\n".join(texts).split("\n"))
     lines = [line for line in stripped if line and not line.startswith("Exit code ")]
-    told = [line for line in lines if not line.endswith(".log")]  # not where more of it was written
-    named = [line for line in told if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
+    said = [line for line in lines if not line.endswith(".log")]  # not where more of it was written
+    named = [line for line in said if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
     return cut(next(reversed(named or lines), ""), settings.ITEM_CHARS)
 
 
