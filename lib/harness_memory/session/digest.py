@@ -209,7 +209,7 @@ def features(found: list[units.Unit], about: set[str], is_work: bool) -> list[se
         row = _worded(unit.text, words_of(unit.text), about) | {"", unit.kind, place}
         row.update(sections[unit.section] if unit.section != unit.text else (), leads[unit.lead])
         row.update(["listed"] * (unit.kind in (units.ITEM, units.ROW) and unit.is_first), ["work"] * is_work)
-        row.update(["of many"] * (listed.count((unit.section, unit.lead)) > 9))
+        row.update(["of many"] * (listed.count((unit.section, unit.lead)) > 9), ["led"] * bool(unit.lead))
         row.update(["short"] * (len(found) < 6), ["last line"] * is_last_line)
         row.update(["near end"] * (left <= 2 or is_last_line))
         row.update([name for name, needed, bars in TABLES["together"] if needed <= row and bars.isdisjoint(row)])

@@ -21,7 +21,7 @@ _FAULTS = ("rror", "xception", "atal", "anic", "ailed", "fehl")  # lines of a lo
 
 
 class Unit:
-    """`section` is the heading above it, `lead` the line that announces its list, `at` the number of its line."""
+    """`section`: the heading above; `lead`: what announces its list; `at`: its line; `is_first`: it begins a point."""
 
     __slots__ = ("at", "is_first", "kind", "lead", "section", "text")
 
@@ -33,9 +33,8 @@ class Unit:
 def split(text: str) -> list[Unit]:
     found: list[Unit] = []
     section = lead = fence = ""
-    table = -2  # the line of the last row
-    lines = text.split("\n")
-    for at, raw in enumerate(lines):
+    table, margin = -2, 0  # the line of the last row, the indent of the last list
+    for at, raw in enumerate(text.split("\n")):
         line = raw.strip()
         if line[:3] in ("```", "~~~"):
             fence = "" if fence and line.startswith(fence) else fence or line[:3]
@@ -66,9 +65,10 @@ def split(text: str) -> list[Unit]:
             section, lead = plain(bare.lstrip("# ")), ""
             found.append(Unit(section, HEAD, section, "", at, True))
             continue
-        said = sentences(plain(body))
+        said, indent = sentences(plain(body)), len(raw) - len(raw.lstrip())
         lead = "" if kind == TEXT else lead
-        found += [Unit(text, kind, section, lead, at, number == 0) for number, text in enumerate(said)]
+        margin = margin if kind != TEXT and found and found[-1].kind in (ITEM, OPEN, DONE) else indent
+        found += [Unit(part, kind, section, lead, at, part is said[0] and indent <= margin) for part in said]
         if kind == TEXT and said and said[-1][-1] in ":：":
             lead = said[-1]
     return found
