@@ -8,7 +8,7 @@ import time
 from ..base import known, neutral
 from ..base.text import cut, from_outside
 from ..base.typing import Any
-from ..inject.injection import Injection, Part, load_receipt, tags
+from ..inject.injection import Part, load_receipt
 from ..project import relative_path
 from ..recall import cache, ranking
 from ..recall.index import SESSION
@@ -45,9 +45,7 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
         if history:
             part = Part("recall", "", [])
             part.add(neutral.line("- [%s %s] %s" % (record.day, name, history)), record.id, record.kind, record.files)
-            text = (part.lines[0] + "\n").join(tags(injected.nonce, run.project.name))
-            injected.record(session.dir, Injection(text, [(part, 1)]), event.name, "history", run.now)
-            return run.reply(text)
+            return run.hand_over(session, injected, [part], "history")
         if value and event.path:
             break  # of an older session it would not be true
     return None

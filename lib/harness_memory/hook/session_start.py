@@ -94,8 +94,8 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     """What this session should know and does not have yet."""
     event, project = run.event, run.project
     injected = load_receipt(session.dir)
-    if event.source not in ("resume", "fork"):
-        injected.restart()
+    if event.source not in ("resume", "fork"):  # the conversation is new or compacted
+        injected.seen, injected.wholes, injected.profiles, injected.recalled = [], {}, [], []
     elif is_fork and not injected.log:
         injected = _receipt_of_fork(run) or injected
     own_ids, parts = {session.id, *injected.own}, []

@@ -132,10 +132,6 @@ class Receipt:
         self.own, self.seen, self.profiles, self.recalled = ([*value.get(name, ())] for name in _LISTS)
         self.items, self.log = [*value.get("items", ())], [*value.get("log", ())]
 
-    def restart(self) -> None:
-        """The conversation is new or compacted: everything may be injected again."""
-        self.seen, self.wholes, self.profiles, self.recalled = [], {}, [], []
-
     def keep_news(self, parts: list[Part]) -> None:
         """Remove from the parts what the session has."""
         seen = {*self.seen}
