@@ -99,11 +99,10 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
             claims += [path] if path and _archive(path, session, state.since, context.store_root) else []
             state.reports = [report for report in state.reports if report != name]
     names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
-    known, newest = state.checkpoints, sorted({*state.checkpoints, *names})[-20:]
-    state.checkpoints = {
-        name: known[name] if name in known else normalize(files.load_json(os.path.join(session.artifacts, name))) or {}
-        for name in newest
-    }
+    known, folder = state.checkpoints, session.artifacts
+    newest = sorted({*known, *names})[-20:]
+    points = {name: known.get(name) or normalize(files.load_json(os.path.join(folder, name))) for name in newest}
+    state.checkpoints = {name: point for name, point in points.items() if point}
     return claims
 
 
