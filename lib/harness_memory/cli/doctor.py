@@ -119,7 +119,7 @@ def health_checks(call: Call) -> Iterator[Check]:
         yield Check("install", text, INSTALL, is_fatal=True)
     text, remedy, commands = guard_state(call, every)
     asked = "last asked %s" % ago(runs[settingsfile.GUARD_EVENT]) if runs[settingsfile.GUARD_EVENT] else "not asked yet"
-    how = ", %s (to test it: harness guard test)" % asked if commands else ""
+    how = ", %s (to test it: harness guard test)" % asked if commands else ", " + asked if not every else ""
     yield Check("guard", text + how, remedy)
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check("runs", ", ".join(times) or "no hook has run yet: start claude in a project")
@@ -272,5 +272,5 @@ def guard_state(call: Call, installs: list[Install]) -> tuple[str, str, list[str
         return "on", "", commands
     if guarded:
         return "off: its hook in %s cannot run" % short(guarded[0][0].path), INSTALL + " --guard", []
-    where = "left out of %s (install.py --guard adds it)" % short(hooks[0][0].path) if hooks else ""
-    return "off: " + (where or "no settings file here has its hook"), "", []
+    where = "off: left out of %s (install.py --guard adds it)" % short(hooks[0][0].path) if hooks else ""
+    return where or "in no settings file here", "", []

@@ -66,9 +66,8 @@ def open_work(call: Call) -> int:
         kind, state = "%(kind)s %(id)s" % item, item["state"].replace("_", " ")
         facts = [project_name(item["project"]) * call.all_projects, kind, state, age, item["branch"]]
         lines += ["", *shown(item, " · ".join(filter(None, facts)))]
-    lines += ["", "Done, or not wanted any more? harness memory thread close ID, or task done ID"] * (
-        len(items) > closed
-    )
+    hint = "Done, or not wanted any more? harness memory thread close ID, or task done ID"
+    lines += ["", hint] * (len(items) > closed)
     return call.answer(items, lines)
 
 
