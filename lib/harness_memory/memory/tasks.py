@@ -18,15 +18,10 @@ from ..session.sessions import safe_id
 from .threads import Row
 
 DONE, IN_PROGRESS = "done", "in_progress"
-SPEC: Fields = {
-    "task_id": "text",
-    **dict.fromkeys(("title?", "created?", "updated?"), "text"),
-    "sessions": ["text"],
-    "checkpoints": [{"*": "any"}],
-    **{key: ["text"] for key in ("remaining?", "blockers?")},
-    **dict.fromkeys(("branch?", "status?"), "text"),
-}
-_EMPTY = {field.rstrip("?"): "" if kind == "text" else [] for field, kind in [*SPEC.items()][:-2]}
+_LISTS = {"sessions": ["text"], "checkpoints": [{"*": "any"}], "remaining?": ["text"], "blockers?": ["text"]}
+SPEC: Fields = {"task_id": "text", **dict.fromkeys(("title?", "created?", "updated?"), "text"), **_LISTS}
+_EMPTY = {field.rstrip("?"): "" if kind == "text" else [] for field, kind in SPEC.items()}
+SPEC.update(dict.fromkeys(("branch?", "status?"), "text"))
 _KEYS = {"opened_at": "created", "last_activity": "updated", "finished": "updated", "next_steps": "remaining"}
 
 
