@@ -28,7 +28,7 @@ _KEYS = {"opened_at": "created", "last_activity": "updated", "finished": "update
 class Task:
     """A piece of work with the attributes of a Thread; `fields` is its JSON, `stored` what its file holds."""
 
-    is_work = True
+    is_work, close = True, "task done"  # the verb that closes it
 
     def __init__(self, value: Fields) -> None:
         self.stored = value
@@ -42,10 +42,6 @@ class Task:
     def is_open(self) -> bool:
         """A task is open while something remains, unless a person said otherwise."""
         return bool(self.status != DONE if self.status else self.next_steps)
-
-    @property
-    def close(self) -> str:
-        return "harness memory task done %s" % self.id
 
     @property
     def state(self) -> str:

@@ -51,6 +51,8 @@ class Row(tuple):  # type: ignore[type-arg]
 class Thread:
     """A piece of work; `text` is its line in the view, `fields` what that says."""
 
+    close = "thread close"
+
     def __init__(self, chain: list[Row], is_last: bool, closed: dict[bytes, str], fact: Any = None) -> None:
         """The thread of sessions, the latest first. `closed`: when later ones said that they did a step."""
         _, self.id, ended, status, self.title, self.text = chain[0][:6]
@@ -88,10 +90,6 @@ class Thread:
     @property
     def state(self) -> str:
         return OPEN if self.is_open else CLOSED
-
-    @property
-    def close(self) -> str:
-        return "harness memory thread close %s" % self.id
 
     def __getattr__(self, name: str) -> Any:
         if name == "fields":  # parsed late: a Stop needs those of a few

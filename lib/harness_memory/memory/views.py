@@ -127,7 +127,7 @@ def _current_work(tasks: list[Task], chains: list[Thread | Row], project: str) -
     for _, (each, steps) in zip(range(settings.ACTIVE_TASKS_SHOWN), open_work(tasks, chains)):
         item = {"id": each.id, "description": each.title, "status": "blocked" if each.blockers else "in_progress"}
         item.update(started=each.opened_at, project=project, branch=each.branch, blockers=each.blockers)
-        active.append({**item, "next_steps": steps, "close": each.close})
+        active.append({**item, "next_steps": steps, "close": "harness memory %s %s" % (each.close, each.id)})
     today = [each for each, at in zip(work, times) if begins <= at < ends]
     over = [each for each in today if not each.is_open and each.is_work][: settings.ACTIVE_TASKS_SHOWN]
     done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in over]
