@@ -9,6 +9,7 @@ import os
 import sys
 
 SCRIPT = "harness"
+WINDOWS = os.name == "nt"
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")
 _LIVE_IN_DOUBLE_QUOTES = frozenset('"$`\\!\n')
@@ -19,12 +20,12 @@ def tree() -> str:
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 
-def command(root: str, interpreter: str = "", *, windows: bool = False) -> str:
+def command(root: str, interpreter: str = "", *, windows: bool = WINDOWS) -> str:
     """The words that start our command line, up to and with `memory`."""
     return "%s memory" % script_command(root, SCRIPT, interpreter, windows=windows)
 
 
-def script_command(root: str, script: str, interpreter: str, *, windows: bool) -> str:
+def script_command(root: str, script: str, interpreter: str, *, windows: bool = WINDOWS) -> str:
     """The words that start a script of our tree; Windows has no `python3` on its PATH."""
     path = "/".join((slashes(root) if windows else root, script))
     return "%s %s" % (quote(slashes(interpreter)) if windows else "python3", quote(path))
@@ -34,7 +35,7 @@ def own_command() -> str:
     """The same for this very tree and interpreter; a plugin has it on the PATH."""
     if os.environ.get("CLAUDE_PLUGIN_ROOT"):  # set for the hooks of a plugin
         return "%s memory" % SCRIPT
-    return command(tree(), sys.executable, windows=os.name == "nt")
+    return command(tree(), sys.executable)
 
 
 def quote(path: str) -> str:

@@ -28,7 +28,7 @@ from .work import open_items, shown
 
 _SHOWN = 5
 _RECENT_SECONDS = 7 * 86400
-INSTALL = "run: " + invocation.script_command(invocation.tree(), "install.py", sys.executable, windows=os.name == "nt")
+INSTALL = "run: " + invocation.script_command(invocation.tree(), "install.py", sys.executable)
 _PLUGIN = "harness-memory@"  # and the name of the marketplace: a key of the client's `enabledPlugins`
 
 

@@ -17,7 +17,6 @@ from . import installation, selftest, settingsfile
 from .installation import Installation
 
 ROOT = invocation.tree()
-WINDOWS = os.name == "nt"
 
 
 def main(argv: list[str]) -> int:
@@ -45,7 +44,7 @@ def _run(args: argparse.Namespace) -> int:
     python = find_python()
     if not python and not args.uninstall:
         raise Refusal("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
-    if not WINDOWS and "\\" in ROOT and not args.uninstall:
+    if not invocation.WINDOWS and "\\" in ROOT and not args.uninstall:
         raise Refusal("%s: hooks cannot run below a folder with a backslash in its name. Move it and try again." % ROOT)
     if call.is_in_session() and os.environ.get(settings.ENV_HOME):
         raise Refusal("a project's settings may have set %s. Run this in a terminal of your own." % settings.ENV_HOME)
@@ -65,7 +64,7 @@ def find_python() -> str:
     """The path of the base interpreter that runs us, "" without one; links outlive upgrades, their targets do not."""
     if sys.prefix == sys.base_prefix:
         return sys.executable
-    names = ["python.exe"] if WINDOWS else ["bin/python%d.%d" % sys.version_info[:2], "bin/python3"]
+    names = ["python.exe"] if invocation.WINDOWS else ["bin/python%d.%d" % sys.version_info[:2], "bin/python3"]
     return next(filter(os.path.isfile, (os.path.join(sys.base_prefix, name) for name in names)), "")
 
 
@@ -83,7 +82,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     document = settingsfile.load(target.path)[1]
     output.show("note: " + note for note in _notes(target.scope, document, edited))
     scope = "" if target.scope == "user" else " --scope " + target.scope
-    undo = "%s%s --uninstall" % (invocation.script_command(ROOT, "install.py", python, windows=WINDOWS), scope)
+    undo = "%s%s --uninstall" % (invocation.script_command(ROOT, "install.py", python), scope)
     commands = {hook.event: hook.command for hook in settingsfile.hooks(document, ROOT)}
     outcomes = [*selftest.play(commands, os.environ)]
     if wanted.has_guard:
@@ -95,7 +94,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
         return 1
     if not is_linked:
         os.symlink(os.path.join(ROOT, invocation.SCRIPT), link)
-    command = "harness memory" if link else invocation.command(ROOT, python, windows=WINDOWS)
+    command = "harness memory" if link else invocation.command(ROOT, python)
     guard = "the guard" if wanted.has_guard else "no guard (--guard adds it)"
     parts = ["%d hooks" % len(commands), guard, "%d skills" % len(target.skills(python))]
     parts += ["`%s`" % output.short(link)] * bool(link)

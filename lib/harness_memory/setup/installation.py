@@ -47,10 +47,9 @@ class Installation:
         """Our entries; what is not asked for stays as it was."""
         auto = (files.load_json(os.path.join(self.store, settings.SYNC_DIR, "config.json"), {}) or {}).get("auto")
         has_guard = self.record.get("guard") is not False if guard is None else guard
-        options = {"windows": os.name == "nt", "guard": has_guard, "auto": bool(auto)}
-        options["status_line"] = status_line or bool(self.record.get("status_line"))
+        options = {"auto": bool(auto), "status_line": status_line or bool(self.record.get("status_line"))}
         stores = [*dict.fromkeys((self.store, os.path.realpath(self.store)))]
-        return settingsfile.entries(self.root, interpreter, stores, os.path.expanduser("~"), **options)
+        return settingsfile.entries(self.root, interpreter, stores, os.path.expanduser("~"), guard=has_guard, **options)
 
     def without(self, wanted: Entries) -> tuple[bytes | None, Document]:
         """The file without our entries, None for no file, and what it holds: the original, if nothing else changed."""
@@ -120,7 +119,7 @@ class Installation:
 
     def skills(self, interpreter: str) -> dict[str, bytes]:
         """Path and content of each copy of a skill."""
-        command = invocation.command(self.root, interpreter, windows=os.name == "nt")
+        command = invocation.command(self.root, interpreter)
         copies = {}
         for folder in files.folders(os.path.join(self.root, SKILLS_DIR)):
             text = files.read_text(os.path.join(folder, SKILL_FILE)).replace(PLUGIN_COMMAND, command)

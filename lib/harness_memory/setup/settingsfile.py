@@ -57,7 +57,7 @@ def entries(
     stores: list[str],
     home: str,
     *,
-    windows: bool = False,
+    windows: bool = invocation.WINDOWS,
     guard: bool = True,
     auto: bool = False,
     status_line: bool = False,
