@@ -91,17 +91,13 @@ def backfill(call: Call) -> int:
     sources = [*backfills.sources(root, paths)]
     kinds = +collections.Counter({backfills.EMPTY: len(paths) - len(sources)})
     sources += [each for path in call.dirs for each in work.kept(path, paths)]
-    try:
-        # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
-        every = sorted(sources, key=lambda source: (source.started, source.modified))
-        for _, group in itertools.groupby(every, lambda source: source.started // 3600):
-            of_hour = [*group]
-            kinds.update(map(work.make, of_hour))
-            for project_dir in work.made.intersection(source.project.dir for source in of_hour):
-                views.refresh(project_dir)  # so that later sessions close what these left
-    finally:
-        for project_dir in work.made:
-            views.refresh(project_dir)
+    # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
+    every = sorted(sources, key=lambda source: (source.started, source.modified))
+    for _, group in itertools.groupby(every, lambda source: source.started // 3600):
+        of_hour = [*group]
+        kinds.update(map(work.make, of_hour))
+        for project_dir in work.made.intersection(source.project.dir for source in of_hour):
+            views.refresh(project_dir)  # so that later sessions close what these left
     made = kinds.pop(backfills.MADE, 0)
     report = {"made": made, "left_alone": dict(sorted(kinds.items()))}
     lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
