@@ -15,15 +15,12 @@ from ..base.process import attempt, contents, leave, pin, read_payload, system, 
 from ..base.typing import Callable
 from ..guard.question import Environment, Question, exists, findings
 
-_LAST_RESORT = (
-    b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason":'
-    b' "Harness guard: this call could not be judged. See: harness memory doctor"}}'
+_REPLY = (
+    b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "%s",'
+    b' "permissionDecisionReason": "%s"}}'
 )
-
-_ALLOWED = (
-    b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "permissionDecisionReason":'
-    b' "Harness Memory: its own command line, which reads or records"}}'
-)
+_LAST_RESORT = _REPLY % (b"ask", b"Harness guard: this call could not be judged. See: harness memory doctor")
+_ALLOWED = _REPLY % (b"allow", b"Harness Memory: its own command line, which reads or records")
 
 
 def run(tree: str, finish: Callable[[], None] = lambda: None, timer: Callable[..., None] = watch) -> None:

@@ -55,7 +55,6 @@ class Capture:
     rules: list[str]  # lasting wishes, in the user's words
     commits: list[str]  # their subjects
     errors: list[str]  # what commands complained about
-    channel: str
     closes: list[str]  # hashes of earlier sessions' open steps that this one says it has done
     read: list[str]  # files, relative to the project's root like those changed
     files: list[str]

@@ -107,7 +107,7 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
 
 
 def is_tracked(path: str) -> bool:
-    """Whether a file is in the index of its repository, which others may have written; also when that is not known."""
+    """Whether its name is in the index of its repository, which others may have written; also if that is not known."""
     try:
         repo = git.find(os.path.dirname(path))[1]
         paths = [os.path.join(repo.git_dir, name) for name in files.names(repo.git_dir)] if repo else []
@@ -115,8 +115,7 @@ def is_tracked(path: str) -> bool:
         data = b"".join([files.read(each, _INDEX_MAX_BYTES) or b"" for each in paths])
     except OSError:
         return True
-    root = repo.root if repo else path  # without a repository there are no data
-    name = os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/").encode("utf-8", "surrogateescape")
+    name = os.path.basename(path).encode("utf-8", "surrogateescape")
     # Version 4 leaves out what a name has in common with the one before it.
     return (name if data[7:8] != b"\4" else b"-checkpoint") in data
 

@@ -213,7 +213,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "closes": list(state.closes),
         "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state.fixed],
         "model": state.model or meta.get("model") or "",
-        "channel": meta.get("channel") or state.channel,
+        "channel": meta.get("channel") or "",
         "transcript": meta.get("transcript") or "",
         "source": "checkpoint" if done else "transcript",
         "taint": list(state.outside),

@@ -115,7 +115,6 @@ def _add_entry(state: Capture, entry: dict[str, Any], at: float, roots: tuple[st
     if 0 < pause <= 30 * 60:  # a longer one is not work
         state.worked_seconds = round(state.worked_seconds + pause, 3)
     state.last = max(at, state.last)
-    state.channel = identifier(entry.get("entrypoint")) or state.channel
     branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
     if branch != "HEAD":  # detached, or no repository at all
         state.branch = branch or state.branch
