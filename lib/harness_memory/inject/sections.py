@@ -61,19 +61,17 @@ def notes(project: Project, store_root: str, problems: list[str], now: float, se
     for scope, page in indexes:
         page_part = _page_part("notes", "", page, 200, problems)
         part.missing += page_part.missing
-        names: set[str] = set()
         for text in page_part.lines:
             slug, day, about, said, is_rule = index.read_line(text)
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or slug in hidden:
                 continue
-            names.update([slug] if slug else [])
+            hidden.update([slug] if slug else [])
             home, day = os.path.dirname(page.path), day if page.path else ""
             label = (day or (page.day if page.path else ""), "" if scope == "project" else scope)
             doubt = _doubt((scope, home, slug), day, about, project.root, now) if slug and home else ""
             shown = neutral.line("- [%s] %s%s" % (" ".join(filter(None, label)), said, doubt))
             part.add(shown, slug, "rule" if is_rule else "index")
-        hidden |= names
     return part
 
 

@@ -114,8 +114,6 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
             raise
         return True  # not written yet, cleaned up, or another user's
     with reading.file:
-        if reading.is_restart and not reading.size:
-            return True  # emptied, perhaps to be written again
         if reading.is_restart and not subagent:
             transcript.restart(state)
         transcript.absorb(state, reading.entries(lambda: context.left() > 0), context.roots)

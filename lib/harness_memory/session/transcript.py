@@ -32,15 +32,15 @@ _OURS = ("/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR), "/%s/" % sett
 
 
 class Reading:
-    __slots__ = ("file", "is_restart", "place", "size")
+    __slots__ = ("file", "is_restart", "place")
 
     def __init__(self, path: str, place: Any) -> None:
         """Raises OSError when the file is missing, not a plain file, or another user's."""
         fd = files.open_plain(path, _O_READ)
-        self.size = os.fstat(fd).st_size
+        size = os.fstat(fd).st_size
         self.file = os.fdopen(fd, "rb", settings.TRANSCRIPT_CHUNK_BYTES)
         offset = place[0] if isinstance(place, list) and place and isinstance(place[0], int) else 0
-        self.is_restart = self._place(max(0, min(offset, self.size))) != place
+        self.is_restart = self._place(max(0, min(offset, size))) != place
         self.place = [0, 0] if self.is_restart else list(place)
 
     def entries(self, has_time: Callable[[], bool]) -> Iterator[dict[str, Any]]:
