@@ -6,19 +6,20 @@ is quoted, and a line that speaks in a role or addresses the model is marked as 
 
 from __future__ import annotations
 
-from .text import foreign, one_line, translated
+from .tables import fours
+from .text import one_line, translated
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES = globals().get("TABLES")  # a hook has them already, see `bundle`
 if not TABLES:
-    from .tables import read
+    from .tables import by_start, read
 
     _tables = read(TABLES_FILE)
     _rows = [[[word.replace("_", " ") for word in words.split()] for words in row] for row in _tables["orders"]]
-    _both = [[sorted([[*filter(kept, each)] for each in row], key=len) for row in _rows] for kept in (str.isascii, len)]
-    _heads = [[(word, row[1:]) for row in rows for word in row[0]] for rows in _both]
-    TABLES = (frozenset(_tables["roles"][0][0].split()), *_heads)
-_ROLES, _PLAIN_ORDERS, _ORDERS = TABLES  # each word of the shortest field with the other fields; most lines are plain
+    _heads = ((word, (word, others)) for head, *others in [sorted(row, key=len) for row in _rows] for word in head)
+    TABLES = frozenset(_tables["roles"][0][0].split()), by_start(_heads)
+_ROLES, _ORDERS = TABLES  # each word of the shortest field with the other fields
+_STARTS = frozenset(_ORDERS)
 # Letters of other scripts, and the Latin ones that they look like.
 _LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡ", "aeopcyxijshdrnuaeiknoptyxvwg")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # full-width letters and signs, as the plain ones
@@ -50,9 +51,10 @@ def line(text: str) -> str:
     name, sign, _ = said.translate(_SIGNS).partition(":")  # a role speaks, or is spoken to
     words = name.strip(_MARKERS).replace(" code", "").split()
     is_role = bool(sign) and 0 < len(words) < 3 and words[-1] in _ROLES
-    table = _ORDERS if any(map(str.isalpha, foreign(plain))) else _PLAIN_ORDERS
-    orders = [others for head, others in table if head in plain]
-    if is_role or any(all(any(word in plain for word in row) for row in others) for others in orders):
+    near = [order for start in _STARTS.intersection(fours(plain)) for order in _ORDERS[start]]
+    if is_role or any(
+        all(any(word in plain for word in row) for row in others) for head, others in near if head in plain
+    ):
         return before + "(quoted from a record) " + bare
     return text
 

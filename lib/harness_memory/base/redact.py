@@ -2,43 +2,42 @@
 
 This module suspects, `secret` judges. Suspicious are long words with digits, literals that stand beside secrets
 (headers, logins, URLs), and names that announce one (`DB_PASSWORD=`, `"api_key": "`, `пароль:`). Every suspicion yields
-spans, and one pass replaces them. Clean text pays for a few searches, and never for `re`.
+spans, and one pass replaces them. Clean text pays for one look at its letters, and never for `re`.
 
 All scans are linear: a failing attempt of a pattern reads a bounded stretch and a successful one is consumed.
 """
 
 from __future__ import annotations
 
-from . import settings
 from .jsontext import MAX_DEPTH
+from .settings import REDACTED as MARK
+from .tables import fours
 from .typing import Any, Iterator, TypeAlias
 
 Span: TypeAlias = "tuple[int, int, str]"
 
-MARK = settings.REDACTED
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-_ALNUM = frozenset(_LETTERS)
+_ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 # What no token contains becomes a blank; `/` too, or every path would be a word.
-_SPLIT = bytes([code if code in _LETTERS.encode() + b"-_.~+" else 32 for code in range(256)])
+_SPLIT = bytes([code if chr(code) in _ALNUM or code in b"-_.~+" else 32 for code in range(256)])
 _PARTS = bytes.maketrans(b"-_.", b"   ")
 
 TABLES_FILE = __file__[: -len(".py")] + ".txt"
 TABLES: Any = globals().get("TABLES")  # a hook has them already, see `bundle`
 if not TABLES:
-    from .tables import read
+    from .tables import by_start, read
 
     _tables = read(TABLES_FILE)
-    _rules: dict[str, Any] = {}  # by the second literal, which most of them share
-    for _row in _tables["rules"]:
-        for _name, _pattern in _tables["pieces"]:
-            _row[2] = _row[2].replace("<%s>" % _name, _pattern)
-        for _head in filter(None, _row[1].split("|")):
-            _head = _head.replace("¦", "|")
-            _rules.setdefault(_head.partition("&")[2], []).append((_head.partition("&")[0], tuple(_row)))
-    _rows = [_tables[name] for name in ("names", "names beyond ASCII")]
-    _kinds = [{word.replace("+", " "): kind for kind, words in rows for word in words.split()} for rows in _rows]
-    TABLES = (_rules, *_kinds)
-_RULES, _NAMES, _NAMES_BEYOND_ASCII = TABLES
+    _rules: list[tuple[str, Any]] = []
+    for _rank, (_kind, _heads, _pattern) in enumerate(_tables["rules"]):
+        for _name, _piece in _tables["pieces"]:
+            _pattern = _pattern.replace("<%s>" % _name, _piece)
+        for _head, _, _other in [each.replace("¦", "|").partition("&") for each in _heads.split("|") if each]:
+            _needed = max(_head, _other, key=len).lower().replace("-", "_")
+            _rules.append((_needed, (_head, _other, (_rank, _kind, _pattern))))
+    _names = [(word.replace("+", " "), kind) for kind, words in _tables["names"] for word in words.split()]
+    TABLES = by_start(_rules), by_start((row[0], (rank, *row)) for rank, row in enumerate(_names))
+_RULES, _NAMES = TABLES
+_STARTS = frozenset([*_RULES, *_NAMES])
 _OTHER = ("by", "buy", "com", "sur", "tres", "under", "over", "mon", "tur", "hot")  # words that only end like a name
 _AFTER_NAME = frozenset(" \t\n\"'`\\]?*0123456789_=:>：,(")
 
@@ -58,7 +57,11 @@ def redact(text: str) -> str:
 
 def _spans(text: str) -> Iterator[Span]:
     """The secrets of a text, those that are known by their own form first."""
-    rows = [row for other, heads in _RULES.items() if other in text for head, row in heads if head in text]
+    lower = text.lower().replace("-", "_")
+    if len(lower) != len(text):  # a few letters grow when lowered; offsets must hold
+        lower = "".join([c.lower() if c in _ALNUM else c for c in text]).replace("-", "_")
+    starts = _STARTS.intersection(fours(lower))
+    rows = {row for start in starts for head, other, row in _RULES.get(start, ()) if head in text and other in text}
     words = text.encode("utf-8", "surrogatepass").translate(_SPLIT).split()
     words = [word for word in words if len(word) > 15 and word.strip(b"0123456789abcdefABCDEF-.")]
     words = [
@@ -66,30 +69,23 @@ def _spans(text: str) -> Iterator[Span]:
         for word in words
         if any(len(part) > 9 and not part.isalpha() and not part.isdigit() for part in word.translate(_PARTS).split())
     ]
-    if words:
-        from .secret import tokens
+    if words or rows:
+        from .secret import places, tokens
 
         yield from tokens(text, [word.decode("ascii") for word in words])
-    if rows:
-        from .secret import places
+        yield from places(text, sorted(rows))
+    for _, name, kind in sorted(name for start in starts for name in _NAMES.get(start, ())):
+        at = lower.find(name)
+        while at >= 0:
+            end = at + len(name)
+            if not name.isascii() or (text[end : end + 1] in _AFTER_NAME and _ends_name(text, at, end)):
+                from .secret import assignment
 
-        yield from places(text, dict.fromkeys(rows))
-    lower = text.lower().replace("-", "_")
-    if len(lower) != len(text):  # a few letters grow when lowered; offsets must hold
-        lower = "".join([c.lower() if c in _ALNUM else c for c in text]).replace("-", "_")
-    for names in (_NAMES,) if text.isascii() else (_NAMES, _NAMES_BEYOND_ASCII):
-        for name, kind in names.items():
-            at = lower.find(name)
-            while at >= 0:
-                end = at + len(name)
-                if names is not _NAMES or (text[end : end + 1] in _AFTER_NAME and _ends_name(text, at, end)):
-                    from .secret import assignment
-
-                    span = assignment(text, at, end, kind)
-                    if span is not None:
-                        yield span
-                        end = span[1]
-                at = lower.find(name, end)
+                span = assignment(text, at, end, kind)
+                if span is not None:
+                    yield span
+                    end = span[1]
+            at = lower.find(name, end)
 
 
 def redact_tree(value: Any, names: tuple[str, ...] = ()) -> Any:

@@ -24,7 +24,7 @@ _HEX = "0123456789abcdef"
 _SIGNS = {"=": "=", ":": ":", "：": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
 _ENTRY = ("value=", "value:", 'value":', "value':", "default =", "default:")
-_AROUND = "\"'`()[]<>,;.:|*"  # a word in a sentence
+_AROUND = "\\\"'`()[]<>,;.:|*"  # a word in a sentence
 _CODE_SIGNS = frozenset("=(){}<>[],/\\")
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
 _SPOKEN_STOPS = {sign: blank for sign, blank in _STOPS.items() if sign != ord("&")}
@@ -32,11 +32,11 @@ _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
 _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
 
 
-def places(text: str, rows: Iterable[tuple[str, str, str]]) -> Iterator[Span]:
+def places(text: str, rows: Iterable[tuple[int, str, str]]) -> Iterator[Span]:
     """Secrets beside a literal, by the patterns of `redact`."""
     import re
 
-    for kind, _, pattern in rows:
+    for _, kind, pattern in rows:
         for match in re.finditer(pattern, text):
             first, last = match.span(match.lastindex or 0)
             if match.lastindex == 2:  # a Kubernetes secret, a column below a name
@@ -102,11 +102,11 @@ def _random_words(text: str, start: int, end: int) -> Iterator[Span]:
     while names < len(parts) and parts[names].islower() and (parts[names].isalpha() or len(parts[names]) < 5):
         names += 1
     name, body, longest = parts[0], "_".join(parts[names:]), max(parts, key=len)
-    is_name = name.isalpha() and len(name) > 1 and name not in TABLES["ids"]
+    is_name = name.isalpha() and name not in TABLES["ids"]
     is_named = names > 0 and is_name and bool(longest.strip(_HEX))
-    if sum(_is_random(part, 14) for part in word.split(".")) > 1 and word.count("-") * 10 < len(word):
+    if sum(_is_random(part, 14) for part in word.split(".")) > 1:
         yield start, end, "jwt" if word.startswith("eyJ") else "token"
-    elif is_named and text[end : end + 1] not in ("/", "+", "=") and _is_random(body, 28):
+    elif is_named and _is_random(body, 28):
         yield start, end, "token"
 
 
@@ -145,8 +145,8 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     is_glued = text[start - 1] == "="
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&", ";")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _SPOKEN_STOPS if sign == ":" else _STOPS)
-    is_value = before.endswith((".svg?", "=")) and before[-1] != sign  # `[type=pass]:`
-    is_test = sign == ":" and name.lower() == "pass" and (name.isupper() or before[-2:-1].isalnum())  # "Tests pass: …"
+    is_value = before.endswith((".svg?", "="))  # `[type=pass]:`
+    is_test = name.lower() == "pass" and (name.isupper() or before[-2:-1].isalnum())  # "Tests pass: …"
     if is_value or is_test or (sign == ">" and not text.startswith("</", last)):
         return None
     strict = is_env or is_query or (option and (is_glued or (last - first >= 10 and not text[first:last].isalpha())))
@@ -166,6 +166,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
 
 def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
     """The sign between a name that ends at `at` and its value, "" in a sentence, and where the value starts."""
+    at += 2 * text.startswith("'s ", at)
     while is_foreign and text[at : at + 1].isalpha() and text[at] not in TABLES["links glued"]:
         at += 1  # an inflected ending
     while text[at : at + 1] in (*_QUOTES, *"\\]?*0123456789"):
@@ -208,7 +209,6 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
     call, opened, argument = piece.partition('("')
     if opened and " " not in call and TABLES["telling"].isdisjoint(_words(call)):  # the argument of a call
         at, piece = at + len(call) + 1, '"' + argument
-    piece = piece.replace('("', ' "')
     if name.lower().endswith("pass") and "_" not in name and "user" not in text[max(0, at - 40) : at].lower():
         return None  # a verb
     for word in piece.split(None, 7)[:7]:
@@ -216,9 +216,6 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
             break
         start = piece.index(word, end)
         end = start + len(word)
-        if word[0] in _QUOTES and word.find(word[0], 1) > 0:
-            word = word[: word.find(word[0], 1) + 1]
-            end = start + len(word)
         value = word.partition("&#")[0].strip(_AROUND)
         is_short = len(value) < (10 if value.isalpha() else 0 if name.isascii() else 7)  # `OAuth2`
         if not is_short:
@@ -226,8 +223,6 @@ def _in_sentence(text: str, at: int, name: str, kind: str) -> Span | None:
             if _is_odd(value, kind, is_near=is_near, is_plain=is_plain):
                 first = at + start + len(word) - len(word.lstrip(_AROUND))
                 return first, first + len(value), kind
-        if value and (word[-1] in ".;" or "=" in word):
-            break
         is_told = not value or word in TABLES["links"] or word[-1] in ":/"
         is_near = is_told or not name.isascii()
     return None
@@ -238,20 +233,16 @@ def _is_odd(value: str, kind: str, *, is_near: bool, is_plain: bool) -> bool:
     top = value.partition("@")[2].rpartition(".")[2]
     if top.isalpha() or top.isdigit() or "=" in value.strip("="):  # an address, a setting
         return False
-    is_print = value.isupper() and not value.strip("0123456789ABCDEF") and len(value) in (16, 40)  # of a public key
+    is_print = not value.strip("0123456789ABCDEF") and len(value) in (16, 40)  # of a public key
     if len(value) < 6 or is_print or stands_in(value) or _is_code(value):
         return False
     is_password, is_mixed = kind in ("password", "credential"), not value.islower() and not value.isupper()
-    if is_near and is_password and len(value) > 9 and is_mixed:
-        is_signed = any(c in "!@$^&*?" for c in value[1:-1]) and _CODE_SIGNS.isdisjoint(value)
-        if is_signed or _surprises(value) * 2 > len(value):
-            return True
     is_mixture = _digits(value) > 0 and value.lower() != value.upper() and _CODE_SIGNS.isdisjoint(value)
     if not is_mixture or (kind in TABLES["weak"] and not is_password):
-        return _is_random(value, 20)
+        return _is_random(value, 12 if is_near and is_password and is_mixed else 20)
     is_word = not is_mixed and (value.isupper() or 0 < value.count("-") < 3 or "_" in value)
     is_chosen = is_plain and is_password and not is_word
-    is_signed = any(c in "!@$^&*?" for c in value[1:]) and not value.replace("$", "_").isidentifier()
+    is_signed = any(c in "!@$^&*?" for c in value[1:])
     is_signed = is_signed or (kind == "api-key" and _is_random(value, 24))
     return is_chosen or is_signed or (is_near and _surprises(value) > 5)
 
@@ -260,7 +251,6 @@ def _is_random(value: str, least: int) -> bool:
     """Whether digits and letters alternate as in no name, date or path; a UUID alone is not a secret."""
     bare = value.replace("~", "").replace("%", "")
     is_word = least <= len(value) <= _CODE_MAX_CHARS and _TOKEN_CHARS.issuperset(bare)
-    is_word = is_word and sum(c.isalpha() for c in value) * 8 >= len(value)  # no date, no number
     fifths = 2 if value.strip(_HEX) or len(value) < 24 else 1  # in hexadecimal, digits stand together more often
     return is_word and _surprises(value) * 5 >= len(value) * fifths and not (value.count("-") == 4 and len(value) == 36)
 
@@ -298,6 +288,7 @@ def stands_in(value: str) -> bool:
         return True
     bare = value.lstrip("^~#").replace(".", "").replace(":", "")  # `8080:80`
     is_version = bare != value and (bare.isdigit() or (len(value) < 10 and value[0] in "^~#"))  # or a colour
+    is_version = is_version or (len(value) < 12 and value[:2].lower() in ("0x", "0b"))
     if is_version or any(sign in value[:_CODE_MAX_CHARS] for sign in TABLES["masks"]):
         return True
     digits = _digits(value)
@@ -320,7 +311,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
         return not quoted or " " not in value[:_CODE_MAX_CHARS]
     is_path = value.lstrip("~.")[:1] in ("/", "\\") and not _is_random(value, 32)
     is_path = is_path or ("/" in value and "".join(value.split("/")).replace(".", "").isalpha())
-    if is_path or value[1:3] in (":\\", ":/") or stands_in(value):
+    if is_path or stands_in(value):
         return False
     if value.isdigit():
         return chosen and len(value) >= 4
@@ -328,14 +319,13 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     if not quoted:
         is_long = len(value) >= (4 if chosen or not value.isalpha() else 8)
         return not _is_code(value) and not is_constant and (is_long if strict else _is_unusual(value, chosen))
-    if is_constant or value[0] == " " or " {" in value or (value[0] in ".)," and ("(" in value or " " in value)):
+    if value[0] == " " or " {" in value or (value[0] in ".)," and ("(" in value or " " in value)):
         return False  # the quote was the end of a text
     if " " in value:  # text for a reader: "Invalid token", "Enter a password"
         words = _words(value)
         return (chosen or strict) and len(words) > 1 and not value[0].isupper() and TABLES["telling"].isdisjoint(words)
     is_word = _digits(value) < 2 - chosen
-    is_name = not chosen and value.isalpha() and len(value) < 20  # `trackMinWidth`
-    is_word = is_word and _surprises(" ".join(_words(value)) if is_name else value) * 3 < len(value)
+    is_word = is_word and _surprises(value if chosen else " ".join(_words(value))) * 3 < len(value)
     if value.replace("-", "", 1).isalpha() and (is_word or len(value) < 10 or not value.isascii()):
         return False  # what code calls a password is mostly a sample, or a word for it
     return len(value) >= 4 and (chosen or not is_word)

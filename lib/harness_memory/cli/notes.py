@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import clock, files, settings
-from ..base.redact import MARK, redact
+from ..base.redact import redact
 from ..base.text import brief, cut, one_line
 from ..notes import binding, index, lint
 from ..notes import note as notes
@@ -87,7 +87,7 @@ def _disagree(note: Note, facts: list[str], *, is_own: bool) -> bool:
 def _title(fact: str) -> str:
     """Up to five words that tell a fact from others: also what it rules out, and what stands before that."""
     every = [pair for pair in telling(lint.plain(fact)) if pair[1].lower() not in WORDS["ties"]]
-    said = [(denial, word) for denial, word in every if "://" not in word and MARK not in word]
+    said = [(denial, word) for denial, word in every if "://" not in word and settings.REDACTED not in word]
     denied = {near for at, (denial, _) in enumerate(said) if denial for near in (at - 1, at)}
     words, last = [""], ""
     for at in sorted(sorted(range(len(said)), key=lambda at: at not in denied)[:5]):
@@ -154,7 +154,7 @@ def _saved(call: Call, shelf: Shelf, made: Note, done: str) -> tuple[Fields, lis
     firm, patterns = binding.firmness(saved), [each for key in notes.PATTERNS for each in saved.patterns(key)]
     effect = ". %s: %s" % (index.VERBS[firm].capitalize(), ", ".join(patterns)) if firm else ""
     rows = ["%s in %s (%s)%s" % (done, saved.ref, count(len(saved.facts), "fact"), effect)]
-    rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
+    rows += ["Secrets in it were redacted."] if settings.REDACTED in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in found]
     return {**described(saved), "findings": [finding._asdict() for finding in found]}, rows
 

@@ -16,7 +16,7 @@ import tempfile
 from typing import Callable
 
 from ..base import clock, files, settings
-from ..base.redact import MARK, redact
+from ..base.redact import redact
 from ..memory import briefing as curated
 from ..session.record import summary
 from .call import Call
@@ -90,7 +90,7 @@ class Page:
                 files.write(self.former[0], data, durable=True)
             files.write(self.path, text, durable=True)
         diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm=""))
-        rows = ["Secrets in it were redacted."] * (MARK in text)
+        rows = ["Secrets in it were redacted."] * (settings.REDACTED in text)
         rows += [diff, "", "Written: %s" % short(self.path)] if diff else ["Nothing changed."]
         long = "A session is given the first %d lines: shorten the page." % self.limit
         rows += [long] * (text.count("\n") > self.limit)
