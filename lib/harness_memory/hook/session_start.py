@@ -97,7 +97,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     if event.source not in ("resume", "fork"):  # the conversation is new or compacted
         injected.seen, injected.wholes, injected.profiles, injected.recalled = [], {}, [], []
     elif is_fork and not injected.log:
-        injected = _receipt_of_fork(run) or injected
+        injected = _receipt_of_fork(run, injected)
     own_ids, parts = {session.id, *injected.own}, []
     if not session.is_new:
         from ..session import capture
@@ -134,7 +134,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     return injection.text
 
 
-def _receipt_of_fork(run: Run) -> Receipt | None:
+def _receipt_of_fork(run: Run, injected: Receipt) -> Receipt:
     """As its parent, the session whose transcript ended when the client says it fell silent; nothing is its own yet."""
     from ..session import capture
 
@@ -143,9 +143,8 @@ def _receipt_of_fork(run: Run) -> Receipt | None:
     directories = sessions.all_directories(run.project_dir)[-50:]
     distances = [(abs(ended - (capture.load(directory).last or 0.0)), directory) for directory in directories]
     distance, parent = min(distances, default=(ended, ""))
-    if distance >= 5.0:
-        return None
-    injected = load_receipt(parent)
-    injected.own.append(os.path.basename(parent))
-    injected.log, injected.items = [], []
+    if distance < 5.0:
+        injected = load_receipt(parent)
+        injected.own.append(os.path.basename(parent))
+        injected.log, injected.items = [], []
     return injected
