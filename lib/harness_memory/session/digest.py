@@ -232,7 +232,7 @@ def _title(title: str) -> set[str]:
         tail = words[-3:] if words[-1] in ("to", "be", "que", "zu", "de", "à") else words[-1:]
         named = classes(tail) if is_lead else classes(words, title)  # "The fix would be:", "Changes needed"
         is_wished = "may" in named and words[0] not in ("this", "it", "that") if is_lead else "proposed" in named
-        is_needed = ("must" in named or is_wished) and found.isdisjoint(("yet", "leaning"))
+        is_needed = ("must" in named or is_wished) and found.isdisjoint(("not", "leaning"))
         found.update(["planned"] * is_planned, ["needed"] * is_needed)
     found.update(["due"] * ("agenda" in found and not is_told and "done" not in found))
     if len(words) > 9 or len(title) >= 60:
