@@ -197,12 +197,12 @@ def test_a_step_that_was_done_since_is_not_quoted(life: Life) -> None:
     second.start()
     second.turn("go on", "Vouchers expire after a year now.", "expiry.py")
     second.end()
-    third = life.another()
-    third.start()
-    told = third.prompt("How are vouchers checked at the till, and do vouchers expire?").context
-    assert "`redeem`" in told
-    assert "Print the vouchers" in told
-    assert "Let vouchers expire" not in told
+    for view in ("none", "current-work.json"):  # without it, nothing is known to be done
+        for path in life.store.glob("*/STATE/" + view):
+            path.unlink()
+        told = life.another().prompt("How are vouchers checked at the till, and do vouchers expire?").context
+        steps = ("`redeem`", "Print the vouchers", "Let vouchers expire")
+        assert [step in told for step in steps] == [True, True, view != "none"]
 
 
 def test_recall_can_be_switched_off(shop: Life) -> None:

@@ -140,9 +140,9 @@ def _entry(run: Run, record: Record, item: Item, recalled: list[str]) -> Entry:
     if value:
         asks, texts = [each["text"] for each in value.get("passages") or () if each["by"] == "user"], of_session(value)
         path = os.path.join(run.project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
-        work = files.load_json(path, {"active_tasks": [{"next_steps": ["text"]}]}) or {"active_tasks": []}
-        still = {step for task in work["active_tasks"] for step in task["next_steps"]}
-        is_all = len(work["active_tasks"]) < settings.ACTIVE_TASKS_SHOWN
+        work = files.load_json(path, {"active_tasks": [{"next_steps": ["text"]}]})
+        still = {step for task in (work or {}).get("active_tasks", ()) for step in task["next_steps"]}
+        is_all = bool(work) and len(work["active_tasks"]) < settings.ACTIVE_TASKS_SHOWN
         # The steps that it left and that are not open any more would mislead.
         for step in [step for step in value["what_remains"] if is_all and step not in still and step[-1:] not in "?？"]:
             texts = ["" if step in text and len(text) < 2 * len(step) else text.replace(step, "") for text in texts]
