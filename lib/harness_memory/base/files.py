@@ -5,7 +5,7 @@ target. A process killed at any instruction leaves the old file or the new one, 
 no link below the store's root is followed; the root itself may be a link.
 
 One policy for errors: what is missing or unusable reads as nothing; an OSError that another attempt may not meet
-(`is_passing`) is raised, and nothing may be concluded from it.
+(`raise_passing`) is raised, and nothing may be concluded from it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ class Foreign(Unreadable):
     remedy = "Nothing is remembered or read. Make it yours (chown -R), or set HARNESS_MEMORY_HOME to another folder."
 
 
-def is_passing(error: BaseException) -> bool:
-    return isinstance(error, OSError) and error.errno in _PASSING
+def raise_passing(error: BaseException) -> None:
+    if isinstance(error, OSError) and error.errno in _PASSING:
+        raise error
 
 
 def root_from(env: Mapping[str, str]) -> str:
@@ -191,8 +192,7 @@ def read_json(path: str, spec: Any) -> tuple[Any, str]:
             return None, ""
         value = jsontext.loads(data)
     except OSError as error:
-        if is_passing(error):
-            raise
+        raise_passing(error)
         return None, error.strerror or str(error)
     except ValueError as error:
         return None, "not JSON: %s" % error
@@ -320,8 +320,7 @@ def names(path: str) -> list[str]:
     try:
         return sorted(os.listdir(inside(path)))
     except OSError as error:
-        if is_passing(error):
-            raise
+        raise_passing(error)
         return []
 
 
@@ -349,6 +348,5 @@ def _status(path: str, *, follow: bool = False) -> os.stat_result | None:
     try:
         return os.stat(path, follow_symlinks=follow)
     except (OSError, ValueError) as error:  # ValueError: NUL in a path
-        if is_passing(error):
-            raise
+        raise_passing(error)
         return None

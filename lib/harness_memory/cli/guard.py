@@ -20,7 +20,7 @@ from ..session import episode
 from ..setup import selftest
 from . import doctor
 from .call import Call, is_person
-from .output import Fields, Refusal, columns, confirm, cut, line, page, table
+from .output import Fields, Refusal, ask, columns, cut, line, page, table
 
 _VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
 _STOPPED = ("asks", "denied")
@@ -61,7 +61,7 @@ def allow_once(call: Call) -> int:
         print("Nothing to allow: this call is not stopped.")
         return 0
     print("In  %s" % line(question.cwd))
-    if not confirm("Let Claude do this once? Type yes: "):
+    if ask("Let Claude do this once? Type yes: ") != "yes":
         print("Not allowed.")
         return 1
     command = question.given.get("command")

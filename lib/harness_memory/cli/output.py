@@ -88,10 +88,6 @@ def read_input(limit: int, how: str) -> bytes:
     return data
 
 
-def confirm(question: str) -> bool:
-    return ask(question) == "yes"
-
-
 def ask(question: str) -> str:
     print(passage(question), end="", flush=True)
     return sys.stdin.readline().strip().lower()

@@ -21,7 +21,7 @@ from ..project.remote import normalize
 from ..setup import installation
 from . import notes
 from .call import Call, one
-from .output import Refusal, ago, complain, confirm, count, line, short
+from .output import Refusal, ago, ask, complain, count, line, short
 
 _PUBLIC = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "gitee.com", "dev.azure.com")
 _HOMES = ("/home/", "/Users/", ":\\Users\\", "/root/")  # of anybody
@@ -165,7 +165,7 @@ def init(call: Call) -> int:
         raise Refusal("%s %s" % (line(redact(url)), why))
     if remote.partition("/")[0] in _PUBLIC and not call.private:
         question = "Is %s a private repository? A public one shows your memory to everybody. Type yes: " % line(remote)
-        if not sys.stdin.isatty() or not confirm(question):
+        if not sys.stdin.isatty() or ask(question) != "yes":
             raise Refusal("%s may be public. Make sure that it is private, then add --private" % line(remote))
     syncing.configure(call.root, remote=url)
     return _run(call, _configured(call))

@@ -52,8 +52,7 @@ class Shelf:
         try:
             data = files.read(path, settings.CURATED_MAX_BYTES, of_anyone=self.scope == settings.TEAM_SCOPE)
         except OSError as error:
-            if files.is_passing(error):
-                raise
+            files.raise_passing(error)
             data = None
         note = notes.parse(slug, (data or b"").decode("utf-8", "replace"))
         note.scope, note.path = self.scope, path

@@ -110,8 +110,7 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
     try:
         reading = transcript.Reading(path, state.places.get(subagent))
     except (OSError, ValueError) as error:
-        if files.is_passing(error):
-            raise
+        files.raise_passing(error)
         return True  # not written yet, cleaned up, or another user's
     with reading.file:
         if reading.is_restart and not subagent:

@@ -71,8 +71,7 @@ def load(directory: str) -> Session | None:
         text = files.read_text(os.path.join(directory, settings.META_FILE))
         meta = yaml.load(text if text[-1:] == "\n" else "")  # cut off: half an id would be another session's
     except (OSError, ValueError) as error:
-        if files.is_passing(error):
-            raise
+        files.raise_passing(error)
         return None
     is_whole = all(isinstance(meta.get(key), str) and meta[key] for key in ("claude_session", "date", "status"))
     # These name files: no edit of the record may lead out of its directory.

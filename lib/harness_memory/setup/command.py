@@ -146,7 +146,7 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
         for path in map(os.path.realpath, paths):
             if (os.path.realpath(precious) + os.sep).startswith(path + os.sep):
                 raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
-    if paths and not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
+    if paths and not args.yes and output.ask("Delete %s for good? Type yes: " % what) != "yes":
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
     is_changed = target.without(wanted)[0] != target.before
     edited = target.uninstall(wanted, paths)
