@@ -73,9 +73,9 @@ def _dispatch(argv: list[str]) -> int:
     if word in ("", "help", "-h", "--help"):
         print(guide(family), end="")
         return 0
-    known = {verb: " ".join(filter(None, ("harness", each, verb))) for each in GROUPS for verb in verbs(each)}
-    close = difflib.get_close_matches(word, known, 1)
-    hint = "Did you mean: " + known[close[0]] if close else "See: harness %s --help" % family
+    calls = {verb: " ".join(filter(None, ("harness", each, verb))) for each in GROUPS for verb in verbs(each)}
+    close = difflib.get_close_matches(word, calls, 1)
+    hint = "Did you mean: " + calls[close[0]] if close else "See: harness %s --help" % family
     raise output.Refusal('unknown verb "%s". %s' % (output.line(word), hint))
 
 
@@ -134,8 +134,8 @@ def options(details: list[list[str]] | None = None) -> list[tuple[list[str], dic
 
 
 def _option(names: str, keywords: str, about: str | None = None) -> tuple[list[str], dict[str, Any]]:
-    given = json.loads(keywords)
-    return names.split(), {**_KINDS.get(given.pop("kind", ""), {}), **given, "help": about}
+    own = json.loads(keywords)
+    return names.split(), {**_KINDS.get(own.pop("kind", ""), {}), **own, "help": about}
 
 
 def positive(text: str) -> int:

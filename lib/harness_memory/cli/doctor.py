@@ -75,10 +75,9 @@ def _checks(call: Call) -> Iterator[Check]:
         at = clock.parse(each.get("at")) or 0.0
         if call.now - at < _RECENT_SECONDS:
             details.append("%s: %s (%s)" % (each.get("event"), line(each.get("error"))[:300], ago(at)))
+    text = "%s in the last 7 days" % count(len(details), "failed run")
     remedy = "read and then delete the files in " + short(os.path.join(root, settings.FAILURES_DIR))
-    yield Check(
-        "failures", "%s in the last 7 days" % count(len(details), "failed run"), remedy if details else "", details
-    )
+    yield Check("failures", text, remedy if details else "", details)
     # Settings have checks of their own.
     wrong = [*checks.check(root, call.all_dirs)]
     wrong = [each for each in wrong if not each.file.endswith((settings.CONFIG_FILE, settings.GUARD_FILE))]

@@ -55,9 +55,9 @@ def edit_text(name: str, before: str, write: Callable[[str], object]) -> int:
         else:
             write(_checked(data))
     except (Refusal, OSError, ValueError) as error:
-        what = (
-            "cannot use %s: %s" % (error.filename or command, error.strerror) if isinstance(error, OSError) else error
-        )
+        what = str(error)
+        if isinstance(error, OSError):
+            what = "cannot use %s: %s" % (error.filename or command, error.strerror)
         raise Refusal("%s. The old version stays; your text is kept: %s" % (what, short(draft))) from None
     shutil.rmtree(os.path.dirname(draft))
     return 0

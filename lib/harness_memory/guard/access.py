@@ -71,9 +71,8 @@ def _one(case: Case, kind: str, word: str, call: Call, *, is_known: bool) -> Fou
             is_inside = is_inside or (call.where != "" and rule.startswith("self."))
             rule = paths.SENSITIVE if call.where == CONTAINER and rule == paths.SECRET else rule
             is_against = bool(rule) and not is_inside and not _is_excused(case, rule, kind, call)
-        if is_against and not (
-            is_known and rule in (paths.ENV, "path.env-write", paths.SENSITIVE)
-        ):  # cp .env.example .env
+        is_copied = is_known and rule in (paths.ENV, "path.env-write", paths.SENSITIVE)  # cp .env.example .env
+        if is_against and not is_copied:
             yield rule, plain(word)
 
 

@@ -131,8 +131,8 @@ def rank(source: Source, query: Query, scores: dict[int, float], is_unwanted: Te
     pairs = {(code(first), code(second)) for first, second in query.pairs}
 
     def own_worth(words: list[int], row: Collection[int]) -> float:
-        found = pairs.intersection(zip(words, words[1:])) if len(row) > 1 else ()
-        value = sum([rarities[word] for word in row]) + _PAIR * sum([min(rarities[a], rarities[b]) for a, b in found])
+        asked = pairs.intersection(zip(words, words[1:])) if len(row) > 1 else ()
+        value = sum([rarities[word] for word in row]) + _PAIR * sum([min(rarities[a], rarities[b]) for a, b in asked])
         return value * (_SPEAKER if source.is_talk and words[:1] and words[0] in rarities else 1.0)
 
     worths = {}
