@@ -141,7 +141,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     option = name.startswith("-") and text[end : end + 1] != "`"
     if not sign and not (option and start > end):
         is_class = name.isalnum() and name[0].isupper() and len(_words(name)) > 1
-        return None if is_class else _in_sentence(text, start, name, kind)
+        return None if is_class and text[end + 1 : end + 2] not in _QUOTES else _in_sentence(text, start, name, kind)
     is_glued = text[start - 1] == "="
     is_env, is_query = is_glued and name.isupper(), is_glued and before[-1:] in ("?", "&", ";")
     first, last, quoted = _value(text, start, _ENV_STOPS if is_env else _SPOKEN_STOPS if sign == ":" else _STOPS)
@@ -180,8 +180,8 @@ def _separator(text: str, at: int, *, is_foreign: bool) -> tuple[str, int]:
     while text[sign_at : sign_at + 1] in (" ", "\t"):
         sign_at += 1
     sign, after = text[sign_at : sign_at + 1], sign_at + 1
-    if text.startswith(("||", "??"), sign_at) and text[sign_at + 2 : sign_at + 4].strip()[:1] in _QUOTES:  # a default
-        sign, after = "=", sign_at + 2
+    if text.startswith(("||", "??"), sign_at) and text[sign_at + 2 : sign_at + 5].strip(" =")[:1] in _QUOTES:
+        sign, after = "=", sign_at + 2 + text.startswith("=", sign_at + 2)
     if sign not in _SIGNS or (sign == ":" and text.startswith((":", "//"), after)):
         is_argument = text[at - 1] in _QUOTES if sign == "," else sign_at > at or is_foreign or sign == "("
         return "", sign_at if is_argument else len(text)
@@ -286,7 +286,7 @@ def stands_in(value: str) -> bool:
     is_variable = value[:1] in ("$", "%") and (value.endswith("%") or value[1:2] in "{([" or bare.isidentifier())
     if len(set(value)) <= 2 or is_variable or value.startswith((MARK, *TABLES["references"])):
         return True
-    bare = value.lstrip("^~#").replace(".", "").replace(":", "")  # `8080:80`
+    bare = value.lstrip("^~#-").replace(".", "").replace(":", "")  # `8080:80`
     is_version = bare != value and (bare.isdigit() or (len(value) < 10 and value[0] in "^~#"))  # or a colour
     is_version = is_version or (len(value) < 12 and value[:2].lower() in ("0x", "0b"))
     if is_version or any(sign in value[:_CODE_MAX_CHARS] for sign in TABLES["masks"]):
