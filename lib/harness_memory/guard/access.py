@@ -97,12 +97,11 @@ def _guess(case: Case, word: str, call: Call, *, is_sent: bool) -> Found:
     is_unknown = call.row is None or is_base
     is_written = not call.where and (call.row is None or "clone" in call.args[:9])
     for piece in [word, *word.replace("@", "=").split("=")[1:]]:
-        if "/" not in piece and piece[:1] not in (".", TILDE):
-            continue
         rule = case.rule(piece, call) if is_unknown or (is_sent and ":" not in piece[2:]) else ""
         if rule == paths.SECRET or (is_sent and rule == paths.ENV) or (is_base and rule == paths.SENSITIVE):
             yield rule if is_sent else rule + "?", plain(piece)
-        if is_written and case.rule(piece, call, paths.WRITE).startswith("self."):
+        against = case.rule(piece, call, paths.WRITE) if is_written else ""
+        if against.startswith("self.") or (call.row is not None and against == paths.STARTUP):
             yield "self.touch", plain(piece)
 
 
@@ -141,7 +140,7 @@ def shows(call: Call) -> bool:
 
 def _shows_names(call: Call) -> bool:
     """Whether only names of variables, or a count, come out: `cut -d= -f1 .env`."""
-    text = " ".join(call.args).translate(_MARKS).replace("-d =", "-d=").replace("-F =", "-F=").replace("-f 1", "-f1")
+    text = "".join(call.args).translate(_MARKS)
     if call.program in ("grep", "egrep", "rg"):
         wanted = " ".join(call.given.of("G") or call.given.operands[:1]).lower().replace("\\", "").split("|")
         is_open = all(holds(each, "open-settings") and not holds(each, "secret-words") for each in wanted)

@@ -151,9 +151,7 @@ def said(call: Call, found: Trace) -> str | None:
     if name == "pwd":
         return call.cwd
     if name == "mktemp":
-        made = args[-1] if args and "/" in args[-1] else joined(found.env.get("TMPDIR") or "/tmp", "mktemp.made")
-        found.make(shell.plain(made))
-        return shell.plain(made)
+        return args[-1] if args and "/" in args[-1] else joined(found.env.get("TMPDIR") or "/tmp", "mktemp.made")
     if name == "git" and "rev-parse" in args and "--show-toplevel" in args:
         return found.project or None
     if len(args) != 1:
@@ -187,9 +185,7 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
         if flag in ("-name", "-iname"):
             names += [globbed(value)] if narrows(value) else []
         elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex"):
-            last = value.rstrip("/*").rpartition("/")[2]
             is_narrowed = is_narrowed or narrows(value.replace("/", ""))
-            names += [globbed(last)] if last and flag.endswith("path") else []
         is_narrowed = is_narrowed or (flag in WORDS["narrowing-flags"] and value != "+0")
     return starts or ["."], names, is_narrowed
 

@@ -16,6 +16,7 @@ MAX_CHARS = 20_000  # of a body; what follows is not read
 MAX_CALLS = 400
 MAX_ARGUMENT_CHARS = 2000
 BODY_COST = 125  # of the code in a command
+_BETWEEN = dict.fromkeys(map(ord, "{},;()"), " ")
 _CALLEE = NAME | frozenset(".:$")
 
 
@@ -38,9 +39,13 @@ def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:
     has_temporary = holds(tight, "temporary-names")
     if name == "awk" and "|" in body:
         yield from ([literal] for literal in _literals(body))
+    renamed = _renamed(body)
     for callee, literals, text in _calls(body, name):
+        callee = renamed.get(callee, callee)
         last = callee.rpartition(".")[2].rpartition("::")[2]
         words = [word for word in _assigned(text, body) + literals if word.strip()]
+        if last == "open" and words[1:] and not words[0].strip("rwabxt+<>"):  # open(mode="w", file=…)
+            words.reverse()
         target = words[0] if words else ""
         if holds(text.replace(" ", ""), "home-expressions") or target[:1] == "~":
             target = TILDE + "/" + target.lstrip("~/")
@@ -52,7 +57,7 @@ def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:
             yield words if len(words) > 1 and " " not in words[0] else words[:1] if is_meant else []
         elif last in WORDS["tree-functions"] and (last not in ("rm", "rmdirsync", "rmsync") or "recursive" in text):
             yield ["rm", "-rf", target or UNKNOWN] if target or not has_temporary else []
-        elif last in ("remove", "unlink", "unlinksync") and callee != last and is_opened:
+        elif last in ("remove", "unlink", "unlinksync") and is_opened:
             yield ["rm", target]
         elif not is_script and target.startswith("http") and "delete" in (last, *[word.lower() for word in words]):
             yield ["curl", "-X", "DELETE", target]
@@ -61,6 +66,13 @@ def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:
             yield ["cat" if is_read else "tee", target]
         if not is_scratch_base:
             yield from (["sql", literal] for literal in literals if " " in literal and destroys(literal))
+
+
+def _renamed(body: str) -> dict[str, str]:
+    """Other names of the functions: `from os import remove as r`, `{rmSync: r}`."""
+    words = body.lower().translate(_BETWEEN).replace(":", " as ").split()
+    known = WORDS["open-functions"] + WORDS["tree-functions"] + WORDS["shell-functions"]
+    return {new: old for old, mark, new in zip(words, words[1:], words[2:]) if mark == "as" and old in known}
 
 
 def _calls(body: str, name: str) -> Iterator[tuple[str, list[str], str]]:
@@ -158,8 +170,6 @@ def destroys(text: str) -> bool:
     lower = text[:MAX_CHARS].lower()
     if lower.endswith(".sql") and " " not in lower:  # a file that cannot be read
         return programs.is_destroying(lower.rpartition("/")[2])
-    if not holds(lower, "losing-verbs"):
-        return False
     if "db." in lower and holds(_bare(lower, "'", '"').replace(" ", ""), "losing-calls"):
         return True
     statements = [each.split() for each in _bare(lower, "'", "$$").upper().replace("(", " ( ").split(";")]
@@ -177,16 +187,18 @@ def _bare(text: str, *quotes: str) -> str:
 
 
 def _is_loss(words: list[str], made: list[set[str]]) -> bool:
-    words = words[1:] if words[:1] in (["BEGIN"], ["WITH"]) else words
     rest = words[words.index("WHERE") + 1 :] if "WHERE" in words else []
     verb, kind = (*words, "", "")[:2]
     if verb == "DROP" and kind in WORDS["dropped"] and len(words) > 2:
         name = words[4] if words[2:4] == ["IF", "EXISTS"] and len(words) > 4 else words[2]
         is_remade = kind in WORDS["made-again"] and any({kind, name} <= each for each in made)
         return not (is_remade or (kind in ("DATABASE", "SCHEMA") and is_scratch(name)))
-    if (verb, kind) == ("DELETE", "FROM") or (verb == "UPDATE" and "SET" in words[2:5]):
+    is_of_graph = verb == "MATCH" and "DELETE" in words
+    if is_of_graph or (verb, kind) == ("DELETE", "FROM") or (verb == "UPDATE" and "SET" in words[2:5]):
         return len(words) > 2 and (not rest or rest[0] in ("TRUE", "1=1", "1"))
     is_column = (verb, kind) == ("ALTER", "TABLE") and "DROP" in words
+    if verb == "ALTER" and "EXPIRATION_" in "".join(words):
+        return "=NULL" not in "".join(words)
     return (verb in ("TRUNCATE", "PURGE") and kind != "") or (is_column and {"CONSTRAINT", "DEFAULT"}.isdisjoint(words))
 
 

@@ -31,7 +31,7 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     else:
         words = [word for kind, word in call.accesses() if kind == "d" and word.lower() not in ("/s", "/q", "/f")]
         if not words:  # gci ~ | Remove-Item -Recurse
-            words = [word for each in call.sources() for word in each.given.operands]
+            words = [word for each in call.sources() for word in each.given.operands or ["./" + STAR]]
         flags = [each.lower() for each in (*given.flags, *given.operands)]
         is_deep = name in ("rimraf", "del-cli", "tar") or any(f == "/s" or f.startswith(("-r", "--re")) for f in flags)
     for word in dict.fromkeys(words):
@@ -120,13 +120,11 @@ def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
 
 
 def _unknown(path: str, scope: Scope, call: Call) -> str:
-    head, _, rest = path.partition(UNKNOWN)
+    head = path.partition(UNKNOWN)[0]
     folder, _, stem = head.rpartition("/")
     name = path.rstrip("/").rpartition("/")[2]
     if call.where == CONTAINER or (UNKNOWN not in name and is_disposable(name)):
         return ""
-    if folder in ("", "/") or ".." in rest:
-        return "delete.unknown"
     if paths.is_temporary(head.rstrip("/"), scope) or any(is_disposable(piece) for piece in folder.split("/")[2:]):
         return ""
     # `build-$VERSION`: some sibling of a known name

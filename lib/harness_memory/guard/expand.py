@@ -96,7 +96,7 @@ class Shell(Words):
         """Whether it was a simple one."""
         word = self.peek()
         if self.next() == "(":
-            if self.arithmetic() is None:
+            if not self.arithmetic():
                 self.bracketed()
             self.perform([], self.redirections())
         elif not word or word in PASSED:
@@ -115,7 +115,7 @@ class Shell(Words):
                 self.expanded(self.up_to("]]"))
             elif word == "case":
                 self.cases()
-            elif self.arithmetic() is None:
+            elif not self.arithmetic():
                 self.loop()
         return False
 
@@ -187,8 +187,6 @@ class Shell(Words):
                 assigned.append(name)
             words += self.word() if not name else [name + "=" + self.variables[name][0]] if is_declared else []
             self.is_kept = outer
-            if len(words) > 4 * shell.MAX_LISTED:
-                raise Unreadable("too long")
         if self.at == start:
             raise self.fail("nothing to run")
         for name in assigned if words and words[0] not in DECLARERS and not self.is_skipping else ():

@@ -9,6 +9,7 @@ from ..base.typing import Any
 from . import calls, shell
 from .calls import Call
 from .shell import CLOSE, COMMA, MAX_PRODUCT, OPEN, TILDE, UNKNOWN, Reader, Unreadable, split, unbraced
+from .words import HOME_PLACES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Words(Reader):
                 values = self.quoted('"')
             elif char == "\\":
                 values = ["" if self.next() == "\n" else self.next() or char]
+                if made[0][1:2] == ":" or made[0][:1] == "%":  # C:\\Users, %HOME%\\x
+                    values = ["/" + values[0]]
                 self.at += 1
             elif char in "$`":
                 is_split = not whole and self.next() not in ("'", '"')
@@ -149,7 +152,7 @@ class Words(Reader):
             written = self.copy(text).sequence()
             return self.output(written, self.trace.calls[before:])
         if char == "(":
-            return [UNKNOWN] if self.arithmetic() is not None else self.output(*self.bracketed())
+            return [UNKNOWN] if self.arithmetic() else self.output(*self.bracketed())
         if char == "{":
             return self.parameter(self.bracket("{", "}"))
         if char == "'":
@@ -172,11 +175,20 @@ class Words(Reader):
         self.at = inner.at
         return written, self.trace.calls[before:]
 
-    def arithmetic(self) -> str | None:
-        inner = super().arithmetic()
-        if inner is not None:
+    def arithmetic(self) -> bool:
+        """Pass over `((...))`; False, and nothing read, where these are the brackets of two subshells."""
+        start = self.at
+        try:
+            self.at += self.next(2) == "(("
+            inner = self.bracket("(", ")") if self.at > start else ""
+        except Unreadable:
+            pass
+        if self.at > start + 1 and self.next() == ")":
+            self.at += 1
             self.expanded(inner)
-        return inner
+            return True
+        self.at = start
+        return False
 
     def output(self, written: Any, made: list[Call]) -> list[str]:
         """The values that a substitution stands for."""
@@ -197,8 +209,6 @@ class Words(Reader):
         rest = rest.partition("]")[2] if rest[:1] == "[" else rest
         operator = rest[:2] if rest[:2] in shell.OPERATORS else rest[:1]
         argument = rest[len(operator) :]
-        if argument[:1] in ("'", '"') and argument[-1:] == argument[:1]:
-            argument = argument[1:-1]
         return self.value(name, operator, argument)
 
     def value(self, name: str, operator: str = "", argument: str = "") -> list[str]:
@@ -230,4 +240,5 @@ class Words(Reader):
         if calls.shows_secret(call):
             return [UNKNOWN + self.trace.piped([call])]
         value = self.trace.env.get(name).translate(shell.PLAIN)
+        value = value or (TILDE + HOME_PLACES[name.lower()] if name.lower() in HOME_PLACES else "")
         return [value] if value else None  # unset here may be set there

@@ -38,7 +38,6 @@ def _by_row(shell: Shell, call: Call) -> None:
     assert row is not None
     words, kinds = given.operands, row.operands
     texts = [value for kind, value in call.accesses() if kind in ("s", "S")]
-    texts += [value.lstrip(":!") for value in given.of("v") if value.lstrip(":")[:1] == "!"]
     if texts and name in WORDS["windows-shells"]:
         texts = [from_windows(text) for text in texts]
         _code(shell, call, "\n".join(texts))
@@ -72,8 +71,6 @@ def _by_row(shell: Shell, call: Call) -> None:
 def _command(shell: Shell, call: Call, effect: list[str], at: int) -> None:
     words, name, where = call.given.operands, call.program, programs.RUNS[effect[0]]
     while "=" in effect and at < len(words) and ("=" in words[at] or words[at] == "-"):
-        key, _, value = words[at].partition("=")
-        shell.variables.setdefault(key, [value])
         at += 1
     if effect[0] == "any":  # options set aside, from the first program on that we know
         rest = call.args[call.args.index("--") + 1 :] if "--" in call.args else call.rest(at)
@@ -215,8 +212,7 @@ def _needed(text: str, waiting: list[str]) -> list[str]:
 def _fed(shell: Shell, call: Call) -> None:
     """xargs and parallel: the command with what standard input, or `:::`, adds to it."""
     given, rest = call.given, call.rest(0) or ["echo"]
-    named = "".join([value for option, _, value in given.values if option == "--replace"])
-    place = given.value("I") or named or ("{}" if given.has("-i,--replace") or call.program == "parallel" else "")
+    place = given.value("I") or ("{}" if given.has("-i,--replace") or call.program == "parallel" else "")
     operands = calls.fed_words(None if given.value("A") else call.stdin, lines=bool(place))
     if ":::" in rest:
         rest, operands = rest[: rest.index(":::")], rest[rest.index(":::") + 1 :]

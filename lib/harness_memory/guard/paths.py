@@ -10,7 +10,7 @@ from ..base.process import system
 from ..base.typing import Iterator
 from .quick import HINTS
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable, fits, folded, joined
-from .words import WORDS
+from .words import HOME_PLACES, WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,13 +41,11 @@ class Scope:
 def absolute(word: str, cwd: str, scope: Scope) -> str:
     """A word as a path in the form described above; relative ones as seen from `cwd`."""
     path = "/" + word[5:].lstrip("/") if word.startswith("file:") else word
-    lower = path[:14].lower()
-    for variable in ("%userprofile%", "%homepath%", "%home%", UNKNOWN + ":userprofile", UNKNOWN + ":home"):
-        path = TILDE + path[len(variable) :] if lower.startswith(variable) else path
+    for variable, place in HOME_PLACES.items() if path[:1] in ("%", UNKNOWN) else ():
+        for start in ("%" + variable + "%", UNKNOWN + ":" + variable):
+            path = TILDE + place + path[len(start) :] if path.lower().startswith(start) else path
     if path[:1] == TILDE and path[1:2] not in ("", "/", "\\"):  # of a user
-        user = scope.env.get("USER") or scope.env.get("LOGNAME") or scope.homes[0].rpartition("/")[2]
-        name, slash, rest = path[1:].replace("\\", "/").partition("/")
-        path = (TILDE if name == user else "/root" if name == "root" else "/home/" + name) + slash + rest
+        path = "/home/" + path[1:]
     return form(joined(form(cwd, scope), form(path, scope)), scope)
 
 
@@ -160,7 +158,7 @@ def _rule(path: str, access: str, scope: Scope) -> str:
     if access == READ:
         return _other_memory(path, scope)
     other = own_rule(path, access, scope) or _guarded(path, name, local, access, scope)
-    return other or ({ENV: "path.env-write", SECRET: SENSITIVE}.get(rule, "") if access == WRITE else "")
+    return other or {ENV: "path.env-write", SECRET: SENSITIVE * (access == WRITE)}.get(rule, "")
 
 
 def _secret(path: str, name: str, local: str, scope: Scope) -> str:
@@ -171,6 +169,8 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     if inner is not None:
         return "" if inner and inner[0].startswith(WORDS["no-keys"]) else SECRET
     below = local[2:] + "/" if local[:2] == "~/" else ""
+    for folder in WORDS["config-folders"]:  # of other systems
+        below = ".config" + below[len(folder) :] if below.startswith(folder + "/") else below
     if below.startswith(WORDS["secret-home"]) or below == ".aws/" or path.startswith(WORDS["secret-system"]):
         return SECRET
     if path.startswith("/proc/") and name in ("environ", "mem") and "/self/environ" not in path:
@@ -185,7 +185,7 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     is_key = name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
     if name in WORDS["secret-names"] or is_key:
         return SECRET
-    is_sensitive = _is_sensitive(path, name, local[:3] == "~/." and not is_ours)
+    is_sensitive = _is_sensitive(path, name, below[:1] == "." and not is_ours)
     return ENV if is_env(name) else SENSITIVE if is_sensitive else ""
 
 
@@ -193,7 +193,8 @@ def _is_sensitive(path: str, name: str, is_hidden: bool) -> bool:
     if name in WORDS["sensitive-names"] or path.startswith("/etc/sudoers") or path.endswith(WORDS["secret-anywhere"]):
         return True
     if name.endswith(WORDS["sensitive-suffixes"]):
-        is_public = name.endswith((".pem", ".key")) and any(part in name for part in WORDS["harmless-key"])
+        harmless = {"pem": WORDS["harmless-key"], "key": ("pub",)}.get(name[-3:], ())
+        is_public = any(part in name for part in harmless)
         return not (is_public or len(name) < 5 or path.startswith("/etc/ssl/certs/"))
     *words, suffix = name.replace("-", ".").replace("_", ".").split(".")
     kinds = WORDS["home-secret-words"] if is_hidden else WORDS["secret-stems"]

@@ -41,7 +41,8 @@ class Row:
         self.end = min(ends, default=MAX_OPERANDS)
 
 
-ANY = Row("any | | service.delete @@")  # of a program that we do not know: `acme buckets delete b`
+# Of a program that we do not know: `acme buckets delete b`, `acme db reset --yes`.
+ANY = Row("any | | service.delete @@ | service.delete @ +--force,--yes,-y,--auto-approve,--purge,--cascade")
 
 
 class Arguments:
@@ -197,7 +198,7 @@ def _is_one(alternatives: str, word: str) -> bool:
     lower, is_name = word.lower(), {" ", "=", "/", "."}.isdisjoint(word)  # not a path
     for each in alternatives.lower().split(","):
         head, star, tail = each.partition("*")
-        if each == lower or (star and lower.startswith(head) and lower.endswith(tail)):
+        if (each == lower and each[0] != "@") or (star and lower.startswith(head) and lower.endswith(tail)):
             return True
         if each[:1] == "@" and is_name and is_destroying(word, WORDS["severe"] if each == "@@" else ORDERS):
             return True

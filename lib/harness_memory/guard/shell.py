@@ -154,20 +154,6 @@ class Reader:
             at += 1
         raise self.fail("an open " + opener)
 
-    def arithmetic(self) -> str | None:
-        """What `((...))` holds; None, and nothing read, where these are the brackets of two subshells."""
-        start = self.at
-        try:
-            self.at += self.next(2) == "(("
-            inner = self.bracket("(", ")") if self.at > start else ""
-        except Unreadable:
-            pass
-        if self.at > start + 1 and self.next() == ")":
-            self.at += 1
-            return inner
-        self.at = start
-        return None
-
     def until(self, closer: str) -> str:
         """The text up to a closing quote, raw; a backslash hides what follows it."""
         start = at = self.at
@@ -247,8 +233,7 @@ def split(value: str) -> list[str]:
 def unbraced(word: str) -> list[str]:
     """Brace expansion: `a{b,c}` gives ab, ac; a brace that lists nothing is just a character."""
     if len(word) > MAX_BRACED_CHARS:
-        pieces = word.replace(OPEN, COMMA).replace(CLOSE, COMMA).split(COMMA)
-        return distinct([*pieces[:1], UNKNOWN, *pieces[1:]])
+        return [UNKNOWN]
     done: list[str] = []
     waiting = [word]
     while waiting:

@@ -23,9 +23,8 @@ def change(shell: Shell, call: Call) -> bool:
     elif name in ("read", "mapfile", "readarray"):
         values = fed_words(shell.stdin, lines=True) or [UNKNOWN]
         shell.variables.update({arg: values for arg in args if arg[:1] != "-"})
-    elif name == "set":
-        if args and (args[0] == "--" or args[0][:1] not in ("-", "+")):
-            set_arguments(shell, args[args[0] == "--" :])
+    elif name == "set" and args and (args[0] == "--" or args[0][:1] not in ("-", "+")):
+        set_arguments(shell, args[args[0] == "--" :])
     elif name == "shift":
         set_arguments(shell, shell.variables.get("@", [])[1:])
     elif name == "trap":

@@ -145,6 +145,7 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for key, word in [(key, word) for key, value in given.items() for word in _texts(value)]:
             is_prose = str(key).lower() in WORDS["prose-keys"]
             is_place = word[:1] in ("/", "~", ".") or word[1:2] == ":"
-            is_path = len(word) < 1000 and "\n" not in word and (is_place or (" " not in word and not is_prose))
-            if is_path and ("/" in word or "\\" in word or "." in word) and not (is_prose and " " in word):
+            is_path = " " not in word and (is_place or not is_prose)
+            is_path = is_path or (is_place and not is_prose and "\n" not in word and len(word) < 1000)
+            if is_path and not {"/", "\\", "."}.isdisjoint(word):
                 yield from ((each, word) for each in ((paths.READ, access) if is_carried else (access,)))

@@ -9,6 +9,7 @@ TABLES: dict[str, tuple[str, ...]] = globals().get("TABLES") or {
     name: tuple([word.replace("␣", " ") for word in words]) for name, *words in map(str.split, table(TABLES_FILE))
 }
 WORDS = TABLES
+HOME_PLACES = dict([word.split("=") for word in WORDS["home-variables"]])  # what these variables usually name
 
 
 def holds(text: str, name: str) -> bool:
