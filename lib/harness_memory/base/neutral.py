@@ -21,7 +21,7 @@ if not TABLES:
 _ROLES, _ORDERS = TABLES  # each word of the shortest field with the other fields
 _STARTS = frozenset(_ORDERS)
 # Letters of other scripts, and the Latin ones that they look like.
-_LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡ", "aeopcyxijshdrnuaeiknoptyxvwg")
+_LOOKALIKES = str.maketrans("аеорсухіјѕһԁгոսαεικνορτυχѵԝɡı", "aeopcyxijshdrnuaeiknoptyxvwgi")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # full-width letters and signs, as the plain ones
 _SIGNS = str.maketrans(",،、]", "::::")  # what stands after a role, as a colon
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
