@@ -56,7 +56,7 @@ def _is_private_copy(case: Case, kinds: list[tuple[str, str]], call: Call) -> bo
 
 
 def _one(case: Case, kind: str, word: str, call: Call, *, is_known: bool) -> Found:
-    if word in WORDS["devices"]:
+    if word in WORDS["devices"] or word.startswith("/dev/fd/"):
         return
     kind = "r" if word[:5].lower() == "file:" else kind
     if kind in ("?", "q", "e"):
@@ -82,7 +82,7 @@ def _is_excused(case: Case, rule: str, kind: str, call: Call) -> bool:
         return call.args[:1] == ["^\\["]  # grep for the names of sections
     if call.is_kept:
         return not any(_carries_unknown(each) for each in case.found.calls)
-    is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout")
+    is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
     reader = case.readers.get(id(call))
     is_part = reader is not None or bool(call.via) or call.program in (*WORDS["searchers"], "jq")
     is_config = is_part and any(word.endswith("/.claude.json") for word in call.args)  # mostly settings
