@@ -115,7 +115,7 @@ def test_check_judges_other_tools(world: World) -> None:
     facts = judged(world, "--tool", "Read", "--input", json.dumps({"file_path": key}))
     assert (facts["verdict"], facts["rule"], facts["about"]) == ("denied", "path.secret", "Read " + key)
     assert judged(world, "--tool", "Unheard", "--input", "{}")["verdict"] == "silent"
-    assert judged(world, "echo x > /dev/fd/2")["verdict"] == "silent"
+    assert judged(world, "echo x > /dev/fd/9")["verdict"] == "silent"
 
 
 @POSIX
