@@ -143,11 +143,10 @@ def _string(body: str, at: int) -> tuple[str, int]:
 def _assigned(text: str, body: str) -> list[str]:
     """What the variable at the head of these arguments was set to: the literals of that line."""
     name = text.partition(",")[0].strip()
-    for line in body.lower().replace(";", "\n").split("\n") if name.isidentifier() else ():
+    for line in body.replace(";", "\n").split("\n") if name.isidentifier() else ():
         head, equals, _ = line.partition("=")
-        if equals and head.split()[-1:] == [name]:  # const p = …
-            at = body.lower().find(line)
-            return _literals(body[at : at + len(line)][:300])
+        if equals and head.lower().split()[-1:] == [name]:  # const p = …
+            return _literals(line[:300])
     return []
 
 
