@@ -120,11 +120,13 @@ def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
 
 
 def _unknown(path: str, scope: Scope, call: Call) -> str:
-    head = path.partition(UNKNOWN)[0]
+    head, _, rest = path.partition(UNKNOWN)
     folder, _, stem = head.rpartition("/")
     name = path.rstrip("/").rpartition("/")[2]
     if call.where == CONTAINER or (UNKNOWN not in name and is_disposable(name)):
         return ""
+    if ".." in rest:
+        return "delete.unknown"
     if paths.is_temporary(head.rstrip("/"), scope) or any(is_disposable(piece) for piece in folder.split("/")[2:]):
         return ""
     # `build-$VERSION`: some sibling of a known name

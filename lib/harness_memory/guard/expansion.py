@@ -209,6 +209,7 @@ class Words(Reader):
         rest = rest.partition("]")[2] if rest[:1] == "[" else rest
         operator = rest[:2] if rest[:2] in shell.OPERATORS else rest[:1]
         argument = rest[len(operator) :]
+        argument = argument[1:-1] if argument[:1] in ("'", '"') and argument[-1:] == argument[:1] else argument
         return self.value(name, operator, argument)
 
     def value(self, name: str, operator: str = "", argument: str = "") -> list[str]:
