@@ -275,8 +275,10 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     for path in (brief_of(each, settings.PATH_CHARS) for each in paths):
         relative = relative_path(path, roots)
         if settings.CHECKPOINT_PREFIX in (file := relative.rpartition("/")[2]):  # a report of work, not work
-            if file in str(detail) and ".claude/" + file in [relative_path(path, (root,)) for root in roots]:
-                keep(state.reports, file, 12)  # not what an archive or a pull brought
+            said, is_ours = str(detail), ".claude/" + file in [relative_path(path, (root,)) for root in roots]
+            is_written = name in _FILE_TOOLS or "{" in said or "<<" in said  # not copied, unpacked or pulled
+            if is_ours and is_written and file in said:
+                keep(state.reports, file, 12)
         elif relative:
             state.turn_files += 1
             state.do("path", relative)
