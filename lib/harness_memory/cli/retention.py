@@ -31,6 +31,7 @@ from .output import Fields, Refusal, complain, count, local, page, short, some
 _STAYS = {archives.WENT_ON: "it went on here afterwards", archives.FORGOTTEN: "to finish that: forget ID --yes"}
 _STOP = "No session for a year, so the clock may be wrong. If not: harness memory prune --older-than 30d"
 _SHOWN = 30
+_RECENT_DAYS = 14  # of which a session closes what others left hours before, not only days
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 Thing = Union[Record, Note, Archived]  # what can be forgotten
 
@@ -93,10 +94,11 @@ def backfill(call: Call) -> int:
     sources += [each for path in call.dirs for each in work.kept(path, paths)]
     # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
     every = sorted(sources, key=lambda source: (source.started, source.modified))
-    for _, group in itertools.groupby(every, lambda source: source.started // 3600):
-        of_hour = [*group]
-        kinds.update(map(work.make, of_hour))
-        for project_dir in work.made.intersection(source.project.dir for source in of_hour):
+    recent = call.now - _RECENT_DAYS * settings.DAY_SECONDS
+    for _, group in itertools.groupby(every, lambda each: each.started // (3600 if each.started > recent else 86400)):
+        together = [*group]
+        kinds.update(map(work.make, together))
+        for project_dir in work.made.intersection(source.project.dir for source in together):
             views.refresh(project_dir)  # so that later sessions close what these left
     made = kinds.pop(backfills.MADE, 0)
     report = {"made": made, "left_alone": dict(sorted(kinds.items()))}
