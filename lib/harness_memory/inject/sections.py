@@ -207,8 +207,9 @@ def profile(project: Project, name: str, problems: list[str]) -> Part:
 def usage() -> Part:
     read = "Commands begin with `%s`, then: `show <id>` reads a session or note in full; `search WORD`;"
     write = '`checkpoint --done "…" --remains "…" --learned "…"` when work is done or has to wait;'
-    keep = '`remember "…"` keeps a fact, or what users want from now on; `thread close <id>` when an open item is done.'
-    return Part("usage", "", [read % invocation.own_command(), write, keep])
+    keep = '`remember "…"` keeps a fact, or what users want from now on;'
+    end = "`thread close <id>` or `task done <id>` ends an open item."
+    return Part("usage", "", [read % invocation.own_command(), write, keep, end])
 
 
 def _page_part(name: str, title: str, page: pages.Curated, limit: int, problems: list[str]) -> Part:
