@@ -65,21 +65,21 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2296,
-    "project": 552,
+    "base": 2264,
+    "project": 548,
     "audit": 201,
-    "session": 2246,
-    "notes": 825,
-    "memory": 2529,
-    "recall": 1127,
-    "inject": 511,
-    "guard": 3731,
-    "hook": 960,
-    "cli": 2836,
-    "setup": 709,
+    "session": 2206,
+    "notes": 805,
+    "memory": 2494,
+    "recall": 1126,
+    "inject": 442,
+    "guard": 3730,
+    "hook": 945,
+    "cli": 2721,
+    "setup": 698,
 }
-FOLDERS = {"hooks": 133, "tests": 14817, "bench": 2500}
-LOADED = {"session_start": 3599, "user_prompt_submit": 3949, "stop": 4151, "pre_tool_use": 840}
+FOLDERS = {"hooks": 133, "tests": 14813, "bench": 2496}
+LOADED = {"session_start": 3520, "user_prompt_submit": 3900, "stop": 4000, "pre_tool_use": 790}
 
 
 def lines(*paths: Path) -> int:
@@ -142,5 +142,4 @@ def test_a_bundle_of_modules_changes_nothing_but_time(tmp_path: Path) -> None:
         assert len(bundle.read_bytes()) > 150_000
     source = checkout / "lib" / "harness_memory" / "hook" / "stop.py"
     source.write_text(source.read_text("utf-8") + "\n\ndef handle(run):\n    return 'changed'\n", "utf-8")
-    assert stop() == (0, b"changed", b"")
-    assert stop() == (0, b"changed", b"")
+    assert [stop(), stop()] == [(0, b"changed", b"")] * 2

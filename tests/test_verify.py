@@ -25,11 +25,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = World(top / "home", support.make_repo(top / "project"))
     assert world.memory("briefing", "set", stdin=b"# Forms\n").code == 0  # so that the session is told something
     session = world.work("Add a login form", "Added a login form.", ("src/login.py",), end=False)
-    point = {
-        "what_was_done": "Added the form",
-        "what_remains": ["Tests"],
-        "task": {"id": "login", "remaining": ["Reset"]},
-    }
+    task = {"id": "login", "remaining": ["Reset"]}
+    point = {"what_was_done": "Added the form", "what_remains": ["Tests"], "task": task}
     assert world.memory("checkpoint", "--session", session.id, stdin=json.dumps(point).encode()).code == 0
     return world
 
