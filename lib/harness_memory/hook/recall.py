@@ -100,10 +100,14 @@ def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
     room -= sum([units(line) + 1 for line in (command, *below)])
     ranked = [(worth + entry.item.score / 2, -n, at) for n, entry in enumerate(entries) for worth, at in entry.places]
     taken: list[Entry] = []
+    sizes = {entry: units(entry.line()) + 1 for entry in entries}
     for _, n, at in sorted(ranked, reverse=True)[:_TRIED]:
-        taken.append(entries[-n])
-        entries[-n].chosen.append(at)
-        if sum([units(entry.line()) + 1 for entry in entries]) > room:
+        entry, size = entries[-n], sizes[entries[-n]]
+        entry.chosen.append(at)
+        sizes[entry] = units(entry.line()) + 1
+        taken.append(entry)
+        if sum(sizes.values()) > room:
+            sizes[entry] = size
             taken.pop().chosen.pop()
     while sum(map(units, shown := [neutral.line(entry.line()) for entry in entries])) + len(entries) > room and taken:
         taken.pop().chosen.pop()  # what is marked as quoted is longer
@@ -129,22 +133,29 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
         return record.kind != ARCHIVED and not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
 
     items, near = passages.pick(source, query, run.now, is_unwanted, recalled, most)
-    entries = [_entry(run, source.record(item.number), item, recalled) for item in items]
+    still = _open_steps(project_dir) if items else None
+    entries = [_entry(run, source.record(item.number), item, recalled, still) for item in items]
     return entries, [path for path in near if path not in recalled]
 
 
-def _entry(run: Run, record: Record, item: Item, recalled: list[str]) -> Entry:
-    """A document with its passages, as they are indexed, without those that the session has."""
+def _open_steps(project_dir: str) -> set[str] | None:
+    """Every step that is open; None when that is not known."""
+    path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
+    work = files.load_json(path, {"active_tasks": [{"next_steps": ["text"]}]})
+    if not work or len(work["active_tasks"]) >= settings.ACTIVE_TASKS_SHOWN:
+        return None
+    return {step for task in work["active_tasks"] for step in task["next_steps"]}
+
+
+def _entry(run: Run, record: Record, item: Item, recalled: list[str], still: set[str] | None) -> Entry:
+    """A document with its passages, as they are indexed, without those that the session has; `still` are open steps."""
     item.passages = [(worth, at) for worth, at in item.passages if "%s#%d" % (record.id, at) not in recalled]
     value = episode.load(run.project_dir, record.id) if record.kind == SESSION else None
     if value:
         asks, texts = [each["text"] for each in value.get("passages") or () if each["by"] == "user"], of_session(value)
-        path = os.path.join(run.project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
-        work = files.load_json(path, {"active_tasks": [{"next_steps": ["text"]}]})
-        still = {step for task in (work or {}).get("active_tasks", ()) for step in task["next_steps"]}
-        is_all = bool(work) and len(work["active_tasks"]) < settings.ACTIVE_TASKS_SHOWN
         # The steps that it left and that are not open any more would mislead.
-        for step in [step for step in value["what_remains"] if is_all and step not in still and step[-1:] not in "?？"]:
+        gone = [] if still is None else [step for step in value["what_remains"] if step not in still]
+        for step in [step for step in gone if step[-1:] not in "?？"]:
             texts = ["" if step in text and len(text) < 2 * len(step) else text.replace(step, "") for text in texts]
         return Entry(record, texts, item, from_outside(value), asks)
     if record.kind == NOTE:
