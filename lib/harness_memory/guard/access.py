@@ -127,7 +127,8 @@ def _unpacked(case: Case, call: Call, kinds: list[tuple[str, str]]) -> Found:
 def _carries_unknown(call: Call) -> bool:
     """Whether something unknown goes into what a call sends, other than a header or the host."""
     if call.program not in WORDS["senders"]:
-        return call.row is not None and call.row.operands == ["e*"]
+        is_told = call.program in ("echo", "printf") and UNKNOWN in call.args and shows(call) and not call.is_piped
+        return is_told or (call.row is not None and call.row.operands == ["e*"])
     sent = [value for option, _, value in call.given.values if option not in WORDS["header-options"]]
     return any(UNKNOWN in word for word in sent + [word.lstrip(UNKNOWN) for word in call.given.operands])
 

@@ -199,10 +199,9 @@ def _is_sensitive(path: str, name: str, is_hidden: bool) -> bool:
     *words, suffix = name.replace("-", ".").replace("_", ".").split(".")
     kinds = WORDS["home-secret-words"] if is_hidden else WORDS["secret-stems"]
     is_named = not {suffix, *words}.isdisjoint(kinds) and suffix in WORDS["data-suffixes"] + kinds
-    is_named = is_named and set(words).isdisjoint(WORDS["harmless-env"])
-    is_data = suffix in (*WORDS["data-suffixes"], "yaml", "yml") or not words
+    is_data = suffix in WORDS["data-suffixes"] or not words or (suffix in ("yaml", "yml") and "account" not in name)
     is_joined = is_data and any(part in "".join(words or [suffix]) for part in WORDS["joined-secrets"])
-    return is_named or is_joined or name.endswith(("_key", "-key"))
+    return (is_named or is_joined) and set(words).isdisjoint(WORDS["harmless-env"])
 
 
 def is_env(name: str) -> bool:

@@ -15,7 +15,7 @@ HINTS = """
     service_account serviceaccount htpasswd environ kubeconfig .oci .databricks .snow .dbt bitcoin ethereum
     .electrum /proc .claude .codex .gemini cookies .fly .bitwarden .1password appdata library .age .sops 169.254
     metadata .yarnrc .composer admin.conf k3s.yaml master.key token ssh_host .nuget .bundle bitwarden .config/
-    wallet .p8 client_secret
+    wallet .p8 client_secret private .asc wg0 _key -key
     """.split()
 
 # What a script may be made of.
