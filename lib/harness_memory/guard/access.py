@@ -141,7 +141,7 @@ def shows(call: Call) -> bool:
 
 def _shows_names(call: Call) -> bool:
     """Whether only names of variables, or a count, come out: `cut -d= -f1 .env`."""
-    text = "".join(call.args).translate(_MARKS)
+    text = " ".join(call.args).translate(_MARKS)
     if call.program in ("grep", "egrep", "rg"):
         wanted = " ".join(call.given.of("G") or call.given.operands[:1]).lower().replace("\\", "").split("|")
         is_open = all(holds(each, "open-settings") and not holds(each, "secret-words") for each in wanted)

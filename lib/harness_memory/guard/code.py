@@ -43,7 +43,7 @@ def commands(body: str, name: str, *, is_script: bool) -> Iterator[list[str]]:
     for callee, literals, text in _calls(body, name):
         callee = renamed.get(callee, callee)
         last = callee.rpartition(".")[2].rpartition("::")[2]
-        words = [word for word in _assigned(text, body) + literals if word.strip()]
+        words = [word for word in _assigned(text, body) + literals if word.strip() not in ("", "os", "HOME")]
         if last == "open" and words[1:] and not words[0].strip("rwabxt+<>"):  # open(mode="w", file=…)
             words.reverse()
         target = words[0] if words else ""

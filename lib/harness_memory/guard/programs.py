@@ -136,7 +136,7 @@ def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
     if any(command_at("", effect, given) >= 0 for effect in row.effects):
         kinds = ["-*"]  # of that command, which is a call of its own
     yield from ((kind, value) for _, kind, value in given.values)
-    words = [word for word in given.operands if word]
+    words = [word for word in given.operands if word or not changed]  # `sed -i "" …` of macOS
     star = next((at for at, each in enumerate(kinds) if each[-1:] == "*"), len(kinds))
     after = len(kinds) - star - 1
     for at, word in enumerate(words):
