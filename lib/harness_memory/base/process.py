@@ -15,11 +15,15 @@ try:
 except ImportError:  # Windows
     import nt as system  # type: ignore[no-redef,import-not-found,unused-ignore]
 
-__all__ = ["PIN", "attempt", "contents", "ignored", "leave", "pin", "read_payload", "system", "watch"]
+__all__ = ["PIN", "BadPayload", "attempt", "contents", "ignored", "leave", "pin", "read_payload", "system", "watch"]
 PIN = "--store="  # in an installed command: the store, or nothing where a plugin runs
 ignored: list[str] = []  # names in the environment that said something else than the installed command
 _ending = _thread.allocate_lock()  # held by the thread that writes the reply and ends the process
 _answered: list[bool] = []  # True when the reply is out: what is left to do may be cut off
+
+
+class BadPayload(ValueError):
+    """Standard input held no usable payload."""
 
 
 def pin(words: list[str]) -> None:
@@ -44,7 +48,7 @@ def read_payload() -> dict[str, Any]:
         chunk = system.read(0, 1 << 16)
         data += chunk
         if len(data) > settings.STDIN_MAX_BYTES:
-            raise ValueError("the payload is larger than %d bytes" % settings.STDIN_MAX_BYTES)
+            raise BadPayload("the payload is larger than %d bytes" % settings.STDIN_MAX_BYTES)
         # Each attempt reads everything: try again only when there is twice as much.
         if chunk and (chunk[-1:] not in (b"\n", b"}") or len(data) < 2 * tried):
             continue
@@ -54,9 +58,9 @@ def read_payload() -> dict[str, Any]:
         except ValueError as error:
             if chunk:
                 continue
-            raise ValueError("the payload is not JSON (%d bytes): %s" % (tried, error)) from None
+            raise BadPayload("the payload is not JSON (%d bytes): %s" % (tried, error)) from None
         if not isinstance(payload, dict):
-            raise ValueError("the payload is a JSON %s, not an object" % type(payload).__name__)
+            raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
         return payload
 
 

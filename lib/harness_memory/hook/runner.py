@@ -12,7 +12,7 @@ import sys
 import time
 
 from ..base import files, jsontext, settings
-from ..base.process import attempt, leave, pin, read_payload, watch
+from ..base.process import BadPayload, attempt, leave, pin, read_payload, watch
 from ..base.text import brief, brief_of, clean
 from ..base.typing import Any, Callable, Mapping, Sequence
 from ..project import Context, Project
@@ -31,7 +31,7 @@ class Event:
         self.name, self.payload = name, payload
         self.session_id = self.text("session_id", 1000) or clean(env.get(settings.ENV_SESSION_ID), 1000)
         if not self.session_id:
-            raise ValueError("the payload has no session_id")
+            raise BadPayload("the payload has no session_id")
         self.cwd, self.transcript_path = _path(payload.get("cwd")), _path(payload.get("transcript_path"))
         self.agent_id, self.source = self.text("agent_id"), self.text("source")
         most = settings.TEXT_FIELD_MAX_CHARS
