@@ -74,7 +74,7 @@ PACKAGES = {
     "recall": 1126,
     "inject": 442,
     "guard": 3730,
-    "hook": 956,
+    "hook": 959,
     "cli": 2721,
     "setup": 698,
 }

@@ -125,17 +125,17 @@ def test_a_session_is_given_the_nearest_note(life: Life, home: Path) -> None:
     life.start()
     life.turn("Ask something", "An answer that is long enough to be of substance.")
     user = notebook.user_shelf(str(life.store))
-    put(user, made("editor", "Uses vim", scope="user"), made("tabs", "Uses tabs", scope="user"))
+    put(user, made("editor", "Uses vim", scope="user"), made("tabs", "Uses tabs for indents", scope="user"))
     put(notebook.Shelf("project", str(life.project)), made("editor", "Uses emacs"))
     put(notebook.Shelf("local", str(life.directory)), made("tabs", "Spaces, this once", scope="local"))
-    context = life.start("compact").context
+    context = life.start("compact").context + life.prompt("Are tabs for indents what one uses?").context
     assert "Uses emacs" in context
     assert "[local] tabs: Spaces, this once" in context
     assert not [hidden for hidden in ("Uses vim", "Uses tabs") if hidden in context]
     life.end()
     assert not (life.directory / "local").exists()
     other = Life(home, life.cwd, pid=life.pid).start().context
-    assert (" user] tabs: Uses tabs" in other, "Spaces, this once" in other) == (True, False)
+    assert (" user] tabs: Uses tabs for indents" in other, "Spaces, this once" in other) == (True, False)
 
 
 def test_a_fact_goes_to_the_section_that_it_is_about() -> None:

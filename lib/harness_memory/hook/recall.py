@@ -125,11 +125,14 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
     source = cache.open_source(root, project_dir, run.now, ends, own=own, checkout=run.root)
     asks = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
     query = ranking.Query(prompt, prompts=asks, branch=branch, files=[*state.read, *state.files], answer=state.answer)
+    local = os.path.join(session.dir, settings.LOCAL_DIR)
 
     def is_unwanted(number: int) -> bool:
         record = source.record(number)
         if record.kind == SESSION and day_and_id(record.id)[1] in own:
             return True
+        if record.kind == NOTE and os.path.exists(os.path.join(local, record.id.rpartition("/")[2] + ".md")):
+            return True  # the session has a nearer one of that name
         return record.kind != ARCHIVED and not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
 
     items, near = passages.pick(source, query, run.now, is_unwanted, recalled, most)
